@@ -2,20 +2,31 @@ package runner
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/source"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -341,4 +352,435 @@ func (r *Request) unnamed(host *Host) error {
 		f.Suggest("The newest run is %s", rec.ID)
 	}
 	return f
+}
+
+// load reads the file and returns its values together with the others.
+func (in Inputs) load(host *Host) (map[string]workflow.Given, error) {
+	inputs := map[string]workflow.Given{}
+	if in.File != "" {
+		b, err := host.Read(in.File, input.MaxDocument)
+		if err != nil {
+			return nil, err
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(b, &object); err != nil || object == nil {
+			return nil, fault.New(fault.Usage, "--inputs %s does not hold a JSON object", in.File).Suggest(`Write it as {"name": value, …}`)
+		}
+		if err := input.CheckKeys("--inputs "+in.File, b); err != nil {
+			return nil, err
+		}
+		for k, v := range object {
+			inputs[k] = workflow.Given{JSON: v}
+		}
+	}
+	maps.Copy(inputs, in.Values)
+	return inputs, nil
+}
+
+// MissingInputs returns the names of the workflow's inputs that the request has no value for, sorted. It returns nil for a request to go
+// on with the workflow of a run.
+func (r *Request) MissingInputs() (names []string) {
+	if r.file == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.file.Workflow.Inputs)) {
+		if _, ok := r.Inputs[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// pipedInput reads standard input if an input takes it, has no other value, and something is piped in.
+func pipedInput(host *Host, w *workflow.Workflow, inputs map[string]workflow.Given) (*string, error) {
+	if host.Stdin == nil {
+		return nil, nil
+	}
+	for name, in := range w.Inputs {
+		if _, ok := inputs[name]; ok || !in.Stdin {
+			continue
+		}
+		if info, err := host.Stdin.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return nil, nil // a terminal or /dev/null
+		}
+		b, err := host.Read("-", input.MaxDocument)
+		if err != nil {
+			return nil, err
+		}
+		if !utf8.Valid(b) {
+			return nil, fault.New(fault.Usage, "Standard input is not UTF-8 text, so input %q cannot take it", name).Suggest("Give the path of a file instead")
+		}
+		text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
+		return &text, nil
+	}
+	return nil, nil
+}
+
+// SingleNode is the id of the node in a workflow that LoadNode makes.
+const SingleNode = "node"
+
+// LoadNode makes a request that runs one node of a type, with the parameters in a JSON object, as a workflow of its own. Templates
+// in the parameters have nothing to refer to. Paths start from the folder to run in.
+func LoadNode(host *Host, nodeType string, params json.RawMessage, o Options) (*Request, error) {
+	r, err := o.request(host)
+	if err != nil {
+		return nil, err
+	}
+	type node struct {
+		ID     string          `json:"id"`
+		Type   string          `json:"type"`
+		Params json.RawMessage `json:"params"`
+	}
+	source, err := rawjson.Marshal(map[string]any{"nodes": []node{{SingleNode, nodeType, params}}})
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	file, _, err := library.Open(host.Home).Open("-", false, r.Dir, func(string, int64) ([]byte, error) { return source, nil })
+	if err != nil {
+		return nil, withoutPlaces(err)
+	}
+	r.Name, r.File, r.Source, r.file, r.single = "node "+nodeType, file.Name, source, file, true
+	r.Folder, r.Files = file.Dir, file.Included()
+	return r, nil
+}
+
+// withoutPlaces returns a fault of a workflow that LoadNode has made without the places in its text, because the user
+// did not write that text.
+func withoutPlaces(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := *fault.From(err)
+	f.File, f.Line, f.Column, f.Path = "", 0, 0, ""
+	details := f.Details
+	f.Details = nil
+	for key, value := range details {
+		if key != "mark" && key != "text" {
+			f.Detail(key, value)
+		}
+	}
+	errors := f.Errors
+	f.Errors = nil
+	for _, e := range errors {
+		f.Errors = append(f.Errors, fault.From(withoutPlaces(e)))
+	}
+	if len(f.Errors) == 1 {
+		return f.Errors[0]
+	}
+	return &f
+}
+
+// SourceArguments is the only input of the workflow that LoadSource makes. It is an object.
+const SourceArguments = "arguments"
+
+// loadSource makes the workflow of one node that executes the workflow of a source with the given name, SOURCE:ID. It reports false
+// for the name of any other workflow, and for the path of a file unless nameOnly is set.
+func (r *Request) loadSource(host *Host, name string, nameOnly bool) (ok bool, err error) {
+	from, id, ok := source.Split(name)
+	if !ok {
+		return false, nil
+	}
+	if _, err := os.Stat(name); !nameOnly && err == nil {
+		return false, nil
+	}
+	if _, err := source.Find(host.Home, from); err != nil {
+		if !nameOnly && fault.From(err).Type == fault.NotFound && strings.ContainsAny(name, "./") {
+			return false, nil // a path that does not exist
+		}
+		return true, err
+	}
+	type m = map[string]any
+	text, err := rawjson.Marshal(m{
+		"inputs":  m{SourceArguments: m{"type": "object", "default": m{}}},
+		"nodes":   []m{{"id": "run", "type": nodetype.SourceWorkflowName, "params": m{"source": from, "id": id, "arguments": "${" + SourceArguments + "}"}}},
+		"outputs": m{"result": m{"source": "${run.result}"}},
+	})
+	if err != nil {
+		return true, fault.From(err)
+	}
+	file, _, err := library.Open(host.Home).Open("-", false, r.Dir, func(string, int64) ([]byte, error) { return text, nil })
+	if err != nil {
+		return true, withoutPlaces(err)
+	}
+	r.Name, r.File, r.Source, r.file = name, file.Name, text, file
+	r.Folder, r.Files = file.Dir, file.Included()
+	return true, nil
+}
+
+// Uncancellable returns why the cancellation of a run has not cancelled all that the run has begun, or "": a workflow of a source that
+// cannot cancel it may go on there.
+func Uncancellable(h *home.Home, run string) string {
+	rec, err := journal.Find(h, run)
+	if err != nil {
+		return ""
+	}
+	first, _, err := rec.FirstAndLast()
+	if err != nil || first == nil || first.Workflow == nil || first.Workflow.Path != "" {
+		return ""
+	}
+	from, _, ok := source.Split(first.Workflow.Name)
+	if !ok {
+		return ""
+	}
+	if s, err := source.Find(h, from); err != nil || s.Cancel != nil {
+		return ""
+	}
+	return "not supported by the source " + from + ", which has no command cancel: its command was ended, but what that has begun may go on"
+}
+
+// readEnvFile reads a file of KEY=VALUE lines as variables for the environment of a run. It ignores blank lines, lines that
+// begin with #, and the word export before a key. A value in single quotes is literal. In a value in double quotes \n, \t,
+// \", \$ and \\ are escapes. Both may span several lines. A value without quotes ends at the end of its line, or before a
+// # that follows a blank. Nothing is expanded.
+func readEnvFile(host *Host, name string) ([]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	content, err := host.Read(name, input.MaxDocument)
+	if err != nil {
+		return nil, err
+	}
+	return parseEnvFile(name, content)
+}
+
+func parseEnvFile(name string, content []byte) ([]string, error) {
+	p := &envFile{name: name, rest: string(bytes.TrimPrefix(content, []byte("\ufeff"))), line: 1}
+	if !utf8.Valid(content) || strings.ContainsRune(p.rest, 0) {
+		return nil, fault.New(fault.Usage, "%s is not text", name).Suggest("Write one KEY=VALUE on each line")
+	}
+	var env []string
+	for p.rest != "" {
+		kv, err := p.next()
+		if err != nil {
+			return nil, err
+		}
+		if kv != "" {
+			env = append(env, kv)
+		}
+	}
+	return env, nil
+}
+
+// envFile is the rest of a file, and the number of the line that it begins with.
+type envFile struct {
+	name, rest string
+	line       int
+}
+
+// next reads a line, and the lines that a quoted value spans, and returns KEY=VALUE. It returns "" for a line without a
+// variable.
+func (p *envFile) next() (string, error) {
+	line, _, _ := strings.Cut(p.rest, "\n")
+	text := strings.TrimLeft(line, " \t")
+	if bare := strings.TrimRight(text, "\r \t"); bare == "" || bare[0] == '#' {
+		p.take(len(line))
+		return "", nil
+	}
+	if rest, ok := strings.CutPrefix(text, "export "); ok {
+		text = strings.TrimLeft(rest, " \t")
+	}
+	key, value, ok := strings.Cut(text, "=")
+	if key = strings.TrimRight(key, " \t"); !ok || !envName(key) {
+		return "", p.fault("is not KEY=VALUE")
+	}
+	value = strings.TrimLeft(value, " \t")
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		p.take(len(line) - len(value))
+		value, err := p.quoted()
+		return key + "=" + value, err
+	}
+	p.take(len(line))
+	if i := strings.Index(" "+strings.ReplaceAll(value, "\t", " "), " #"); i >= 0 {
+		value = value[:max(0, i-1)]
+	}
+	return key + "=" + strings.TrimRight(value, "\r \t"), nil
+}
+
+// take skips n bytes, and a newline that follows them.
+func (p *envFile) take(n int) {
+	p.line += strings.Count(p.rest[:n], "\n")
+	if p.rest = p.rest[n:]; strings.HasPrefix(p.rest, "\n") {
+		p.rest = p.rest[1:]
+		p.line++
+	}
+}
+
+// quoted reads a value in quotes, and a comment that may follow it on its line.
+func (p *envFile) quoted() (string, error) {
+	quote := p.rest[0]
+	var value strings.Builder
+	for i := 1; i < len(p.rest); i++ {
+		switch c := p.rest[i]; {
+		case c == quote:
+			after, _, _ := strings.Cut(p.rest[i+1:], "\n")
+			if text := strings.TrimSpace(after); text != "" && text[0] != '#' {
+				return "", p.fault("has text after the closing quote")
+			}
+			p.take(i + 1 + len(after))
+			return value.String(), nil
+		case c == '\\' && quote == '"' && i+1 < len(p.rest):
+			i++
+			switch c := p.rest[i]; c {
+			case 'n':
+				value.WriteByte('\n')
+			case 't':
+				value.WriteByte('\t')
+			case '"', '\\', '$', '`':
+				value.WriteByte(c)
+			default:
+				value.WriteString(`\` + string(c))
+			}
+		default:
+			value.WriteByte(c)
+		}
+	}
+	return "", p.fault("has an unclosed quote")
+}
+
+// fault returns the fault of a line. It does not repeat the line, which may hold a secret.
+func (p *envFile) fault(what string) error {
+	f := fault.New(fault.Usage, "Line %d of %s %s", p.line, p.name, what).Suggest("Write one KEY=VALUE on each line, and # before comments")
+	f.File, f.Line = p.name, p.line
+	return f
+}
+
+// envName reports whether s is the name of a variable.
+func envName(s string) bool {
+	for i, c := range s {
+		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9' || i == 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// restoreLiterals returns the definition that a run has stored with the secrets that are written in the workflow's file, which the
+// run has not stored. It reads them from the same places of that file. The file may have changed elsewhere.
+func restoreLiterals(host *Host, run string, stored []byte, from event.Workflow) ([]byte, error) {
+	ref := from.Path
+	if ref == "" {
+		ref = from.Name
+	}
+	need := func(format string, args ...any) *fault.Fault {
+		f := fault.New(fault.Usage, "Run %s needs a secret that was written in "+format, append([]any{run}, args...)...)
+		f.File = ref
+		return f.Suggest("Give a workflow that has the secret").Suggest(`For later runs, declare an input with "secret": true: its value can be given on a resume`).
+			Then(fault.Step{Do: fault.DoResume, Run: run, Workflow: true})
+	}
+	if ref == "-" || ref == "" {
+		return nil, need("a workflow from standard input")
+	}
+	file, _, err := library.Open(host.Home).Open(ref, from.Path == "", "", host.Read)
+	if err != nil {
+		cause := fault.From(err)
+		if cause.Type == fault.Security {
+			return nil, err
+		}
+		return nil, need("the workflow %s: %s", ref, cause.Message)
+	}
+	whole, path := restored(gjson.ParseBytes(stored), gjson.ParseBytes(file.JSON()), "")
+	if whole == nil {
+		f := need("the workflow %s, where %s has another value now", ref, path)
+		f.Path = path
+		return nil, f
+	}
+	return whole, nil
+}
+
+// restored returns a JSON value with the strings of another in place of those that have marks. If the other has no such string
+// at the place of one, restored returns nil and the place.
+func restored(stored, file gjson.Result, path string) (json.RawMessage, string) {
+	switch {
+	case !strings.Contains(stored.Raw, redact.Mark):
+		return json.RawMessage(stored.Raw), ""
+	case stored.IsObject() && file.IsObject():
+		return restoredObject(stored, file, path)
+	case stored.IsArray() && file.IsArray():
+		return restoredList(stored, file, path)
+	case stored.Type == gjson.String && file.Type == gjson.String && stoodFor(stored.Str, file.Str),
+		stored.Str == redact.Mark && file.Type == gjson.Number:
+		return json.RawMessage(file.Raw), ""
+	}
+	return nil, path
+}
+
+func restoredObject(stored, file gjson.Result, path string) (whole json.RawMessage, where string) {
+	fresh := file.Map()
+	whole = json.RawMessage("{")
+	stored.ForEach(func(key, value gjson.Result) bool {
+		name := key.Str
+		if strings.Contains(name, redact.Mark) {
+			for candidate := range fresh {
+				if stoodFor(key.Str, candidate) {
+					name = candidate
+				}
+			}
+		}
+		at := rawjson.JoinPath(path, name)
+		var v json.RawMessage
+		if v, where = restored(value, fresh[name], at); v == nil || strings.Contains(name, redact.Mark) && name == key.Str && !fresh[name].Exists() {
+			whole = nil
+			if where == "" {
+				where = at
+			}
+			return false
+		}
+		if len(whole) > 1 {
+			whole = append(whole, ',')
+		}
+		whole = append(append(append(whole, rawjson.Quote(name)...), ':'), v...)
+		return true
+	})
+	if whole == nil {
+		return nil, where
+	}
+	return append(whole, '}'), ""
+}
+
+// restoredList takes objects with an id, which nodes have, from the one with the same id, and other values from the same place.
+func restoredList(stored, file gjson.Result, path string) (json.RawMessage, string) {
+	fresh := file.Array()
+	byID := map[string]gjson.Result{}
+	for _, item := range fresh {
+		if id := item.Get("id"); id.Type == gjson.String {
+			byID[id.Str] = item
+		}
+	}
+	whole := json.RawMessage("[")
+	for i, item := range stored.Array() {
+		other, ok := byID[item.Get("id").Str]
+		if !ok && i < len(fresh) {
+			other = fresh[i]
+		}
+		v, where := restored(item, other, fmt.Sprintf("%s[%d]", path, i))
+		if v == nil {
+			return nil, where
+		}
+		if i > 0 {
+			whole = append(whole, ',')
+		}
+		whole = append(whole, v...)
+	}
+	return append(whole, ']'), ""
+}
+
+// stoodFor reports whether a text with marks is the other one with marks in place of literals.
+func stoodFor(marked, text string) bool {
+	parts := strings.Split(marked, redact.Mark)
+	rest, ok := strings.CutPrefix(text, parts[0])
+	for i, part := range parts[1:] {
+		if !ok {
+			return false
+		}
+		at := strings.Index(rest, part)
+		if i == len(parts)-2 { // the last part is at the end
+			at = len(rest) - len(part)
+			ok = strings.HasSuffix(rest, part)
+		}
+		if at < 0 || !ok || at == 0 || strings.Contains(rest[:at], "${") {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return ok && rest == ""
 }
