@@ -95,7 +95,7 @@ func (r *Run) keeps(n *Node, at, is string, before order) bool {
 func (r *Run) node(n *Node, at string, text func(...string) string, before order) (done Done, anew bool) {
 	is := n.whole(text)
 	if r.keeps(n, at, is, before) {
-		return r.keep(at)
+		return r.keep(n, at, before)
 	}
 	if n.Ask != "" {
 		asks := Done{Is: n.question(text), Before: before.before}
@@ -133,20 +133,24 @@ func (r *Run) node(n *Node, at string, text func(...string) string, before order
 func (r *Run) part(n *Node, at, text, c string, before order) (Done, bool) {
 	is := n.is() + text + c
 	if r.keeps(n, at, is, before) {
-		return r.keep(at)
+		return r.keep(n, at, before)
 	}
 	done, anew := r.do(n, at, is, text, c, before)
 	r.Has[at] = done
 	return done, anew
 }
 
-// keep keeps a finished step.
-func (r *Run) keep(at string) (Done, bool) {
-	r.Has[at] = r.Had[at]
+// keep keeps a finished step. If that is for its age although something before it ran anew, it counts as one with other steps before it.
+func (r *Run) keep(n *Node, at string, before order) (Done, bool) {
+	done := r.Had[at]
+	if before.anew && !n.values() {
+		done.Before = "stale"
+	}
+	r.Has[at] = done
 	if answer, ok := r.Had[at+"?"]; ok {
 		r.Has[at+"?"] = answer
 	}
-	return r.Had[at], false
+	return done, false
 }
 
 // do executes a step that runs anew, or what is inside of it.
@@ -177,8 +181,8 @@ func (r *Run) Recall(journal map[string]bool, home int) Memory {
 	}
 	for at, did := range journal {
 		done := r.Had[at]
-		if did {
-			done = r.Has[at]
+		if has, ok := r.Has[at]; ok && (did || has.Before == "stale") {
+			done = has
 		}
 		done.In, done.Far = r.Home, false
 		known[at] = done

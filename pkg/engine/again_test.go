@@ -19,7 +19,7 @@ func (p *played) again(b *bench, n int, a event.Again) func(*engine.Config) {
 	return func(c *engine.Config) {
 		resume(c)
 		c.Only, c.Again = a.Only, &a
-		if _, err := c.From.Forget(&c.Flow, a); err != nil {
+		if _, err := c.Memory.Forget(&c.Flow, a); err != nil {
 			b.t.Fatalf("%v", err)
 		}
 	}
@@ -42,7 +42,7 @@ func (b *bench) checkpoint(run string) *resume.Memory {
 	var c engine.Config
 	p := b.read(run, nil)
 	p.whole(b)(&c)
-	return c.From
+	return c.Memory
 }
 
 // ran returns the places of the attempts that were recorded, sorted.
@@ -376,7 +376,7 @@ func (b *bench) refusal(t *testing.T, p *played, a event.Again) *fault.Fault {
 	_, last, err := b.try(t.Context(), steps, func(c *engine.Config) {
 		p.whole(b)(c)
 		c.Only = a.Only
-		if _, refused = c.From.Forget(&c.Flow, a); refused != nil { // then nothing is executed
+		if _, refused = c.Memory.Forget(&c.Flow, a); refused != nil { // then nothing is executed
 			c.Only, c.Flow.Workflow = "", &workflow.Workflow{}
 		}
 	})

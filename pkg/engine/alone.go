@@ -14,7 +14,7 @@ import (
 
 // alone reports whether the run executes a single node, on what the memory has. Its top frame is then the one that the node is in. The
 // frames around it are not executed: they only resolve what the frame is given.
-func (e *execution) alone() bool { return e.Only != "" && e.From != nil }
+func (e *execution) alone() bool { return e.Only != "" && e.Memory != nil }
 
 // enterAlone returns the frame of the node. The error says why the node cannot run.
 func (e *execution) enterAlone(top *frame) (*frame, error) {
@@ -45,7 +45,7 @@ func (e *execution) enterAlone(top *frame) (*frame, error) {
 // loadOutputs gives a frame the outputs that the memory has. A node that cannot run without those of another is a fault.
 func (e *execution) loadOutputs(fr *frame, id string) error {
 	for _, other := range fr.Workflow.NodeIDs() {
-		r, ok := e.From.Row(fr.path(other))
+		r, ok := e.Memory.Row(fr.path(other))
 		if !ok || other == id {
 			continue
 		}
@@ -64,11 +64,11 @@ func (e *execution) loadOutputs(fr *frame, id string) error {
 			continue
 		}
 		if _, ok := fr.values[root]; !ok && !u.Optional {
-			f := fault.New(fault.Template, "Template %s not resolved: run %s has no outputs of node %s", u.Ref, e.From.Run, fr.path(root))
+			f := fault.New(fault.Template, "Template %s not resolved: run %s has no outputs of node %s", u.Ref, e.Memory.Run, fr.path(root))
 			f.Node, f.Missing = fr.path(id), []string{u.Ref.Expression()}
 			return f.Suggest("Run node %s first: --only %s, or --from %s", fr.path(root), fr.path(root), fr.path(root))
 		}
-		if e.From.Outdated(fr.path(root)) != "" {
+		if e.Memory.Outdated(fr.path(root)) != "" {
 			e.warnings.add(fmt.Sprintf("node %s reads the outputs of node %s, which are older than those of a node before it", fr.path(id), fr.path(root)))
 		}
 	}
@@ -81,7 +81,7 @@ func (e *execution) insideAlone(fr *frame, seg event.Segment) (*frame, error) {
 	step := plan.Step{Node: seg.ID, Do: plan.Attempt, Item: seg.Item, Iteration: nr.iteration, Attempt: 1}
 	bound, err := e.bindAlone(nr, seg)
 	if err == nil && len(e.stale(nr)) > 0 {
-		err = fault.New(fault.Usage, "Node %s reads a secret, which run %s has not stored", nr.path(), e.From.Run).
+		err = fault.New(fault.Usage, "Node %s reads a secret, which run %s has not stored", nr.path(), e.Memory.Run).
 			Suggest("Run the node and all nodes that it leads to: --from %s", e.Only)
 	}
 	if err != nil {
@@ -115,11 +115,11 @@ func (e *execution) bindAlone(nr *nodeRun, seg event.Segment) (*boundNode, error
 			return bound, err
 		}
 		old := (*event.Event)(nil)
-		if r, ok := e.From.Row(resume.Iteration(nr.path(), nr.iteration)); ok {
+		if r, ok := e.Memory.Row(resume.Iteration(nr.path(), nr.iteration)); ok {
 			old = e.takeOver(nr.path(), r)
 		}
 		if old == nil {
-			return nil, fault.New(fault.Usage, "Run %s has no iteration %d of node %s", e.From.Run, nr.iteration, nr.path())
+			return nil, fault.New(fault.Usage, "Run %s has no iteration %d of node %s", e.Memory.Run, nr.iteration, nr.path())
 		}
 		nr.bound = bound
 		nr.frame.set(nr.id(), value{raw: orEmpty(old.Outputs), missingSecrets: old.Redacted})
@@ -131,20 +131,20 @@ func (e *execution) bindAlone(nr *nodeRun, seg event.Segment) (*boundNode, error
 	}
 }
 
-// carryAlone records everything that the memory has, so that the next run finds it in this one. It returns how many of the workflow's
+// forwardAll records everything that the memory has, so that the next run finds it in this one. It returns how many of the workflow's
 // own nodes are among that, except the node itself.
-func (e *execution) carryAlone() (nodes int) {
-	for _, r := range e.From.Rows(nil) {
-		if e.carryOver(r); r.Settles() && r.Node != e.Only && !strings.Contains(r.Node, "/") {
+func (e *execution) forwardAll() (nodes int) {
+	for _, r := range e.Memory.Rows(nil) {
+		if e.forwardRow(r); r.Settles() && r.Node != e.Only && !strings.Contains(r.Node, "/") {
 			nodes++
 		}
 	}
-	for _, path := range e.From.Questions() {
+	for _, path := range e.Memory.Questions() {
 		if path == e.Only {
 			continue
 		}
-		if asked, answer := e.From.Own(path); asked != nil {
-			state, err := event.Plain(asked.State, e.From.Blob)
+		if asked, answer := e.Memory.Own(path); asked != nil {
+			state, err := event.Plain(asked.State, e.Memory.Blob)
 			if err != nil {
 				continue
 			}
@@ -157,7 +157,7 @@ func (e *execution) carryAlone() (nodes int) {
 				e.append(inherited(answer, path))
 			}
 		}
-		if old := e.From.Answer(path); old != nil {
+		if old := e.Memory.Answer(path); old != nil {
 			e.append(inherited(old, path))
 		}
 	}

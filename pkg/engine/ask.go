@@ -182,9 +182,12 @@ func (a *asker) withdraw(fr *frame) {
 	}
 }
 
-// frames returns a frame and those with open questions, in the order of their prefixes.
+// frames returns a frame, unless it is nil, and those with open questions, in the order of their prefixes.
 func (a *asker) frames(fr *frame) []*frame {
-	frames := []*frame{fr}
+	var frames []*frame
+	if fr != nil {
+		frames = append(frames, fr)
+	}
 	for nr := range a.open {
 		if !slices.Contains(frames, nr.frame) {
 			frames = append(frames, nr.frame)

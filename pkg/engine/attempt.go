@@ -21,7 +21,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
@@ -307,16 +306,6 @@ func (l *wholeLines) end() error {
 	}
 	_, err := l.to.Write(append(l.rest, '\n'))
 	return err
-}
-
-// runsOn returns the name of the runner that runs the node, or "" for this machine. The nodes of a sub-workflow have runners of
-// their own.
-func (nr *nodeRun) runsOn() string {
-	name := cmp.Or(nr.node.RunsOn, nr.frame.runsOn)
-	if name == settings.LocalRunner || nr.isSub() {
-		return ""
-	}
-	return name
 }
 
 // runner returns where the attempt is executed, or nil for this machine. An attempt whose end is not known is repeated at once only

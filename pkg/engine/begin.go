@@ -51,7 +51,7 @@ func (e *execution) newNodeRun(fr *frame, id string) *nodeRun {
 		nr.iteration = 1
 	}
 	if n.Approval != nil {
-		if old := e.From.Answer(nr.path()); old != nil && !old.Denies() {
+		if old := e.Memory.Answer(nr.path()); old != nil && !old.Denies() {
 			nr.answer = rawjson.Quote(old.Answer)
 		}
 	}
@@ -72,9 +72,9 @@ func (e *execution) activate(fr *frame, id string) *nodeRun {
 
 // askBefore asks a person whether a node may run.
 func (e *execution) askBefore(nr *nodeRun) {
-	q, err := e.ask.question(nr)
+	q, err := e.asker.question(nr)
 	if err == nil {
-		err = e.ask.preview(nr, q)
+		err = e.asker.preview(nr, q)
 	}
 	if err != nil {
 		e.refuse(nr, plan.Step{Node: nr.id(), Do: plan.Attempt, Item: -1, Attempt: 1, Iteration: nr.iteration}, err)
@@ -160,6 +160,7 @@ func (e *execution) start(t *task) *task {
 		e.enterChild(t)
 		return nil
 	}
+	e.revoke(t.run)
 	if t.step.Item < 0 {
 		t.usesSlot = true
 		e.slots++
@@ -192,23 +193,23 @@ func (e *execution) refuse(nr *nodeRun, step plan.Step, err error) {
 func (e *execution) count(nr *nodeRun) {
 	if !nr.executed {
 		nr.executed = true
-		e.executed++
-		e.revoke(nr)
+		e.nodesExecuted++
 	}
 }
 
 // fromCache settles a node with outputs from the cache. It reports whether there are any.
 func (e *execution) fromCache(nr *nodeRun) bool {
-	kept, run, ok := e.cache.get(nr, nr.digest)
+	kept, run, at, ok := e.outputCache.get(nr, nr.digest)
 	if !ok || !nr.frame.plan.Takes(nr.id(), workflow.ActionDefault) {
 		return false
 	}
 	fr := nr.frame
 	nr.ranAnew()
+	e.revoke(nr)
 	fr.set(nr.id(), value{raw: kept})
-	e.reused++
+	e.nodesReused++
 	e.settle(nr, &event.Event{
-		Event: event.NodeReused, Node: nr.id(), Action: workflow.ActionDefault, Outputs: kept, InputDigest: nr.digest, FromRun: run, Cached: true,
+		Event: event.NodeReused, Node: nr.id(), Action: workflow.ActionDefault, Outputs: kept, InputDigest: nr.digest, FromRun: run, RanAt: at, Cached: true,
 	}, true)
 	e.enqueueReady(fr)
 	e.closeFrame(fr)
@@ -258,7 +259,7 @@ func (e *execution) fanOut(nr *nodeRun, step plan.Step) {
 	}
 	e.itemsFromCache(nr)
 	if nr.batch.fromCache() {
-		e.reused++
+		e.nodesReused++
 	} else {
 		e.count(nr)
 	}
@@ -275,7 +276,7 @@ func (e *execution) fanOut(nr *nodeRun, step plan.Step) {
 
 // itemsFromCache ends the items of a batch whose outputs are in the cache.
 func (e *execution) itemsFromCache(nr *nodeRun) {
-	if !e.cache.wanted(nr) {
+	if !e.outputCache.wanted(nr) {
 		return
 	}
 	for i := range nr.batch.items {
@@ -287,15 +288,16 @@ func (e *execution) itemsFromCache(nr *nodeRun) {
 		if err != nil { // the item fails in its turn
 			continue
 		}
-		kept, run, ok := e.cache.get(nr, digest)
+		kept, run, at, ok := e.outputCache.get(nr, digest)
 		if !ok {
 			continue
 		}
 		nr.ranAnew()
+		e.revoke(nr)
 		nr.batch.cached++
 		nr.batch.cachedFrom = max(nr.batch.cachedFrom, run)
 		it.ended, it.at = true, e.record(nr.frame, &event.Event{
-			Event: event.ItemCompleted, Node: nr.id(), Item: &i, Outputs: kept, InputDigest: digest, FromRun: run, Cached: true,
+			Event: event.ItemCompleted, Node: nr.id(), Item: &i, Outputs: kept, InputDigest: digest, FromRun: run, RanAt: at, Cached: true,
 		})
 	}
 }
@@ -325,8 +327,8 @@ func (e *execution) recordQuestion(nr *nodeRun, q *Question) {
 	ev := &event.Event{
 		Event: event.ApprovalRequested, Node: nr.id(), Question: e.store.redactor.Text(q.Text), Choices: q.Choices, Params: q.Params, AnyAnswer: q.AnyAnswer,
 	}
-	if q.Person = e.ask.needsPerson(nr); q.Person {
-		ev.By, ev.DeniedBy = workflow.ByPerson, e.From.DeniedBy(nr.path())
+	if q.Person = e.asker.needsPerson(nr); q.Person {
+		ev.By, ev.DeniedBy = workflow.ByPerson, e.Memory.DeniedBy(nr.path())
 	}
 	if q.Form != nil {
 		ev.Fields, _ = e.store.redactor.JSON(json.RawMessage(q.Form))
@@ -345,11 +347,11 @@ func (e *execution) recordQuestion(nr *nodeRun, q *Question) {
 
 // openQuestion waits for the answer to a question.
 func (e *execution) openQuestion(nr *nodeRun, q *Question) {
-	if given := e.ask.answerFor(nr, q); given.Text != "" {
+	if given := e.asker.answerFor(nr, q); given.Text != "" {
 		e.answered(nr, q, given)
 		return
 	}
-	e.ask.open[nr] = true
+	e.asker.open[nr] = true
 	if e.Ask == nil {
 		return
 	}
@@ -361,14 +363,14 @@ func (e *execution) openQuestion(nr *nodeRun, q *Question) {
 		defer cancel()
 		answer, by, err = e.Ask(ctx, *q)
 	}, func() {
-		if !e.ask.open[nr] {
+		if !e.asker.open[nr] {
 			return // it was withdrawn
 		}
 		if err != nil || !q.accepts(answer) { // without an answer the question stays open
 			e.closeFrame(nr.frame)
 			return
 		}
-		delete(e.ask.open, nr)
+		delete(e.asker.open, nr)
 		e.answered(nr, q, Answer{answer, by, true})
 	})
 }
@@ -376,7 +378,7 @@ func (e *execution) openQuestion(nr *nodeRun, q *Question) {
 // answered lets a node run, or denies the run.
 func (e *execution) answered(nr *nodeRun, q *Question, given Answer) {
 	e.record(nr.frame, &event.Event{
-		Event: event.ApprovalResolved, Node: nr.id(), Answer: e.ask.shown(given.Text), By: given.By, Person: given.Person, AnyAnswer: q.AnyAnswer,
+		Event: event.ApprovalResolved, Node: nr.id(), Answer: e.asker.shown(given.Text), By: given.By, Person: given.Person, AnyAnswer: q.AnyAnswer,
 		InputDigest: e.values.question(nr, q),
 	})
 	if q.AnyAnswer || !plan.Denies(given.Text) {
@@ -396,8 +398,8 @@ func (e *execution) answered(nr *nodeRun, q *Question, given Answer) {
 		e.denied.Node = q.Node
 	}
 	e.cancel(nr)
-	for _, fr := range e.ask.frames(nr.frame) {
-		e.ask.withdraw(fr)
+	for _, fr := range e.asker.frames(nr.frame) {
+		e.asker.withdraw(fr)
 		e.closeFrame(fr)
 	}
 }

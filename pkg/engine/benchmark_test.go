@@ -51,7 +51,7 @@ func BenchmarkResume(b *testing.B) {
 	events := bytes.Join(lines[:len(lines)-3], nil)
 	for b.Loop() {
 		var err error
-		if c.From, err = resume.Read(bytes.NewReader(events), first.Blob); err != nil {
+		if c.Memory, err = resume.Read(bytes.NewReader(events), first.Blob); err != nil {
 			b.Fatal(err)
 		}
 		c.Journal = newMemoryJournal(c.RunID, time.Now)

@@ -88,7 +88,7 @@ func isPlain(params json.RawMessage) bool {
 }
 
 // loop returns the digest of a node with a loop as a whole, by that of its first iteration: its condition, and what later iterations are
-// given, count too. How many iterations there may be does not: see reuseNode.
+// given, count too. How many iterations there may be does not: see endsAlike.
 func (b *values) loop(nr *nodeRun, first string) string {
 	l := nr.node.Loop
 	texts := []string{resume.Params(first), l.While, l.Until}

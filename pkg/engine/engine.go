@@ -10,6 +10,9 @@
 //   - fan puts batches together and decides whether loops go on.
 //   - values resolves templates, redacts and stores what nodes put out, and limits it.
 //
+// The cache of outputs, the budget and the warnings are small parts of their own. Package runner makes the Config: it finds the run to go on from,
+// reads the Memory of it, and has it forget what --from, --only and --retry-failed ask for.
+//
 // The state is in frames, one for each execution of a workflow, and in the nodeRuns of these: frame.go.
 package engine
 
@@ -52,8 +55,8 @@ type Journal interface {
 
 // Cache stores the outputs of nodes across runs, as plain JSON. Its methods may be called by several goroutines.
 type Cache interface {
-	// Get returns the outputs stored under a key and the run that stored them, unless they are older than age.
-	Get(key string, age time.Duration) (outputs json.RawMessage, run string, ok bool)
+	// Get returns the outputs stored under a key, the run that stored them, and when, unless they are older than age.
+	Get(key string, age time.Duration) (outputs json.RawMessage, run string, at time.Time, ok bool)
 	Put(key, run string, outputs json.RawMessage) error
 }
 
@@ -131,14 +134,14 @@ type Config struct {
 	Timeout time.Duration
 	// Budget is what the run and those that it continues may spend, or nil. A run that has used it up is stopped.
 	Budget *event.Budget
-	// From is what earlier runs did, or nil.
-	From *resume.Memory
-	// Only is the path of the only node to execute, or empty. The run takes all others as From has them, which must be set.
+	// Memory is what earlier runs did, or nil.
+	Memory *resume.Memory
+	// Only is the path of the only node to execute, or empty. The run takes all others as Memory has them, which must be set.
 	Only string
-	// Again is what From.RunAgain has taken out of From, for run_started, or nil.
+	// Again is what Memory.Forget has struck out, for run_started, or nil.
 	Again *event.Again
 	// Adopt copies a long value of the resumed run into the journal, and reports whether it was found. If Adopt is nil,
-	// the content comes from From.Blob.
+	// the content comes from Memory.Blob.
 	Adopt func(ref event.Reference) (found bool, err error)
 	// Reused is called when everything that can be reused is in this run's journal: from then on this run is the one to
 	// resume. An error ends the run.

@@ -332,20 +332,6 @@ func (b *fan) nextIteration(nr *nodeRun) (next iteration, err error) {
 	return next, err
 }
 
-// maxIterations returns the most iterations of a node's loop. It is known before the first one.
-func (b *values) maxIterations(nr *nodeRun, binding *node.Binding) (int, error) {
-	raw, err := binding.Value(nr.node, "loop.max_iterations", nr.node.Loop.MaxIterations)
-	if err != nil {
-		return 0, err
-	}
-	if fitted, ok := nodetype.Fit("int", raw); ok {
-		if n, err := strconv.Atoi(string(fitted)); err == nil && n >= 1 && n <= workflow.MaxIterations {
-			return n, nil
-		}
-	}
-	return 0, loopFault("max_iterations", raw, fmt.Sprintf("a whole number from 1 to %d", workflow.MaxIterations))
-}
-
 // iterationWait returns how long to wait before the iteration that follows the current one.
 func (b *fan) iterationWait(nr *nodeRun, binding *node.Binding) (time.Duration, error) {
 	loop := nr.node.Loop
@@ -378,13 +364,6 @@ func (b *fan) iterationWait(nr *nodeRun, binding *node.Binding) (time.Duration, 
 		policy.MaxWait = workflow.Duration(most)
 	}
 	return plan.Delay(policy, nr.iteration), nil
-}
-
-// loopFault is the fault of a field of a loop whose template has a value that the field cannot have.
-func loopFault(field string, value json.RawMessage, want string) *fault.Fault {
-	f := fault.New(fault.Execution, "loop.%s must be %s, got %s: %s", field, want, rawjson.Kind(value), fault.Truncate(string(rawjson.Compact(value)), 100))
-	f.Path = "loop." + field
-	return f.Suggest("Correct the input or the node that the value comes from")
 }
 
 // withoutStop returns the outputs of a loop's last iteration as the iteration itself had them.

@@ -178,7 +178,7 @@ func (p *played) from(b *bench, n int) func(*engine.Config) {
 		b.t.Fatalf("%v", err)
 	}
 	checkpoint.Earlier = b.checkpoint
-	return func(c *engine.Config) { c.From = checkpoint }
+	return func(c *engine.Config) { c.Memory = checkpoint }
 }
 
 func (p *played) whole(b *bench) func(*engine.Config) { return p.from(b, len(p.lines)) }

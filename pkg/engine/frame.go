@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
@@ -60,12 +62,12 @@ type frame struct {
 	// from, and order the latter in the order of their settling.
 	anew, settled map[string]bool
 	order         []string
-	// behind has the settled nodes that did not run anew although the node of a path before them did.
-	behind map[string]string
+	// anewBefore has the settled nodes that did not run anew although the node of a path before them did.
+	anewBefore map[string]string
 	// running are the nodes that have begun and are not settled.
 	running map[string]*nodeRun
-	// refreshing maps each node that runs again for the secrets in its outputs to the steps that wait for it. parked are
-	// the nodes of those steps.
+	// refreshing maps each node that runs again for the secrets in its outputs to the steps that wait for it. parked are the nodes of those
+	// steps, and those that are not kept, until they begin.
 	refreshing map[string][]plan.Step
 	parked     map[string]*nodeRun
 
@@ -81,7 +83,7 @@ func newFrame(f *flow.Flow, inputs map[string]json.RawMessage) (*frame, error) {
 		return nil, err
 	}
 	return &frame{
-		Flow: f, plan: p, lineages: map[string]string{}, behind: map[string]string{}, inputs: inputs, values: map[string]value{}, missingSecrets: map[string]bool{}, written: map[string]json.RawMessage{}, anew: map[string]bool{}, settled: map[string]bool{},
+		Flow: f, plan: p, lineages: map[string]string{}, anewBefore: map[string]string{}, inputs: inputs, values: map[string]value{}, missingSecrets: map[string]bool{}, written: map[string]json.RawMessage{}, anew: map[string]bool{}, settled: map[string]bool{},
 		running: map[string]*nodeRun{}, refreshing: map[string][]plan.Step{}, parked: map[string]*nodeRun{},
 	}, nil
 }
@@ -105,8 +107,8 @@ func (fr *frame) ranBefore(id string) string {
 		switch {
 		case fr.settled[source] && fr.anew[source]:
 			return fr.path(source)
-		case fr.behind[source] != "":
-			return fr.behind[source]
+		case fr.anewBefore[source] != "":
+			return fr.anewBefore[source]
 		}
 	}
 	return fr.after
@@ -145,7 +147,7 @@ func (fr *frame) known(root string) bool {
 	return ok
 }
 
-// nodeRun is a node of a frame that has begun.
+// nodeRun is a node of a frame, from the time when it is asked whether it is kept.
 type nodeRun struct {
 	frame *frame
 	node  *workflow.Node
@@ -402,3 +404,13 @@ func failure(err error) *node.Result {
 
 // milliseconds returns a duration as events have it.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// runsOn returns the name of the runner that runs the node, or "" for this machine. The nodes of a sub-workflow have runners of
+// their own.
+func (nr *nodeRun) runsOn() string {
+	name := cmp.Or(nr.node.RunsOn, nr.frame.runsOn)
+	if name == settings.LocalRunner || nr.isSub() {
+		return ""
+	}
+	return name
+}

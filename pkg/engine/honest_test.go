@@ -114,7 +114,7 @@ func (c *caseChain) play(stumbles bool) {
 	config, j := c.config()
 	jobs := c.IntN(4) + 1
 	c.cache.run = fmt.Sprintf("cache of %d", c.number)
-	config.Jobs, config.From, config.Cache = jobs, c.from, c.cache
+	config.Jobs, config.Memory, config.Cache = jobs, c.from, c.cache
 	config.Ask = func(_ context.Context, q engine.Question) (string, string, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -300,12 +300,12 @@ type caseCache struct {
 	run  string
 }
 
-func (c *caseCache) Get(key string, _ time.Duration) (json.RawMessage, string, bool) {
+func (c *caseCache) Get(key string, _ time.Duration) (json.RawMessage, string, time.Time, bool) {
 	outputs, ok := c.kept.Load(key)
 	if !ok {
-		return nil, "", false
+		return nil, "", time.Time{}, false
 	}
-	return outputs.([]byte), c.run, true
+	return outputs.([]byte), c.run, time.Now(), true
 }
 
 func (c *caseCache) Put(key, _ string, outputs json.RawMessage) error {

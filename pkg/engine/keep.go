@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,50 +22,52 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// reuse takes the node of a step from the memory if it is kept, or resumes it if the memory has a part of it. It reports false if
+// keepStep takes the node of a step from the memory if it is kept, or resumes it if the memory has a part of it. It reports false if
 // the step must be done like any other.
-func (e *execution) reuse(fr *frame, step plan.Step) bool {
+func (e *execution) keepStep(fr *frame, step plan.Step) bool {
 	if step.Item >= 0 || step.Attempt > 1 || step.Do == plan.FanIn || fr.plan.Settled(step.Node) {
 		return false
 	}
 	if nr := fr.running[step.Node]; nr != nil {
-		return e.resume(nr, step)
+		return e.goOn(nr, step)
 	}
 	nr := e.newNodeRun(fr, step.Node)
 	nr.recalls, nr.after = true, fr.ranBefore(step.Node)
-	if e.reuseNode(nr, step) {
+	if e.keepNode(nr, step) {
 		return true
 	}
 	if nr.isSub() || nr.node.Batch != nil || nr.node.Loop != nil {
-		_, _ = e.From.Expand(nr.path())
+		_, _ = e.Memory.Expand(nr.path())
 	}
-	if step.Do == plan.Ask && e.reuseAnswer(nr) {
+	if step.Do == plan.Ask && e.keepAnswer(nr) {
 		fr.running[step.Node] = nr
 		return true
 	}
-	if step.Do != plan.Ask && e.resume(nr, step) {
+	if step.Do != plan.Ask && e.goOn(nr, step) {
 		return true
 	}
 	if step.Do == plan.Ask {
 		nr.answer = nil
 	}
-	fr.parked[step.Node] = nr // it is asked about anew, or runs, and goes on with its parts
+	if fr.running[step.Node] == nil {
+		fr.parked[step.Node] = nr // it is asked about anew, or runs, and goes on with its parts
+	}
 	return false
 }
 
-// resume goes on with a node if the memory has a part of it.
-func (e *execution) resume(nr *nodeRun, step plan.Step) bool {
+// goOn goes on with a node if the memory has a part of it.
+func (e *execution) goOn(nr *nodeRun, step plan.Step) bool {
 	fr := nr.frame
 	if !nr.recalls || !fr.entering && e.halted(fr) {
 		return false
 	}
-	if e.reuseQuestion(nr, step) {
+	if e.keepQuestion(nr, step) {
 		return nr.reply != nil // the plan offers the attempt with the answer; without one the step asks again
 	}
-	if nr.node.Loop != nil && e.reuseIteration(nr, step) {
+	if nr.node.Loop != nil && e.keepIteration(nr, step) {
 		return true
 	}
-	if !e.From.Begun(nr.path()) || nr.node.Batch == nil && !nr.isSub() {
+	if !e.Memory.Begun(nr.path()) || nr.node.Batch == nil && !nr.isSub() {
 		return false
 	}
 	fr.running[step.Node] = nr
@@ -70,10 +75,10 @@ func (e *execution) resume(nr *nodeRun, step plan.Step) bool {
 	return true
 }
 
-// reuseQuestion takes the question that the node itself has asked, with the answer if there is one, so that its work until then is
+// keepQuestion takes the question that the node itself has asked, with the answer if there is one, so that its work until then is
 // not done again. It reports whether there is a question.
-func (e *execution) reuseQuestion(nr *nodeRun, step plan.Step) bool {
-	asked, old := e.From.Own(nr.path())
+func (e *execution) keepQuestion(nr *nodeRun, step plan.Step) bool {
+	asked, old := e.Memory.Own(nr.path())
 	if asked == nil || nr.after != "" || nr.question != nil && nr.question.state != nil || step.Do != plan.Attempt || asked.Iteration != step.Iteration {
 		return false
 	}
@@ -81,12 +86,12 @@ func (e *execution) reuseQuestion(nr *nodeRun, step plan.Step) bool {
 	if err != nil || !e.digests(nr, bound).Matches(asked.InputDigest) {
 		return false
 	}
-	state, err := event.Plain(asked.State, e.From.Blob)
+	state, err := event.Plain(asked.State, e.Memory.Blob)
 	if err != nil {
 		return false
 	}
 	q := &Question{Node: nr.path(), Text: asked.Question, Choices: asked.Choices, AnyAnswer: asked.AnyAnswer, Form: form.Form(asked.Fields)}
-	if q.state, _, err = e.ask.store.keep(event.Escape(state)); err != nil {
+	if q.state, _, err = e.store.keep(event.Escape(state)); err != nil {
 		e.abort(err)
 		return false
 	}
@@ -107,24 +112,23 @@ func (e *execution) digests(nr *nodeRun, bound *boundNode) resume.Step {
 	return resume.Step{Digest: func() string { return bound.digest }, Old: func() string { return e.values.oldNode(nr, bound) }}
 }
 
-// reuseAnswer takes a person's answer if the question is the same, about the same node, and nothing before the node ran anew.
-func (e *execution) reuseAnswer(nr *nodeRun) bool {
+// keepAnswer takes a person's answer if the question is the same, about the same node, and nothing before the node ran anew.
+func (e *execution) keepAnswer(nr *nodeRun) bool {
 	if nr.answer == nil || nr.after != "" {
 		return false
 	}
-	old := e.From.Answer(nr.path())
-	if !old.Person && e.ask.needsPerson(nr) {
+	old := e.Memory.Answer(nr.path())
+	if !old.Person && e.asker.needsPerson(nr) {
 		return false
 	}
-	q, err := e.ask.question(nr)
+	q, err := e.asker.question(nr)
 	if err == nil {
-		err = e.ask.preview(nr, q)
+		err = e.asker.preview(nr, q)
 	}
 	if err != nil {
 		return false
 	}
-	digests := e.values
-	asked := resume.Step{Digest: func() string { return digests.question(nr, q) }, Old: func() string { return digests.oldQuestion(nr, q) }}
+	asked := resume.Step{Digest: func() string { return e.values.question(nr, q) }, Old: func() string { return e.values.oldQuestion(nr, q) }}
 	if !asked.Matches(old.InputDigest) {
 		return false
 	}
@@ -132,22 +136,21 @@ func (e *execution) reuseAnswer(nr *nodeRun) bool {
 	return true
 }
 
-// reuseNode takes a node that was settled.
-func (e *execution) reuseNode(nr *nodeRun, step plan.Step) bool {
-	old, because := e.keep(nr, nr.path(), func() string { return e.currentDigest(nr) }, func() string { return e.oldDigest(nr) })
+// keepNode takes a node that was settled.
+func (e *execution) keepNode(nr *nodeRun, step plan.Step) bool {
+	old, because := e.decide(nr, nr.path(), func() string { return e.currentDigest(nr) }, func() string { return e.oldDigest(nr) })
 	if nr.because = because; old == nil {
 		return false
 	}
 	fr, id := nr.frame, nr.id()
 	failed := resume.FailedAndHandled(old)
-	if nr.because = event.Changed; nr.node.Loop != nil && !failed && !e.endsAlike(nr, old) {
-		return false
-	}
-	if failed && !fr.plan.Handles(id) || !failed && !fr.plan.Takes(id, old.Action) {
+	leads := failed && fr.plan.Handles(id) || !failed && fr.plan.Takes(id, old.Action)
+	if !leads || nr.node.Loop != nil && !e.endsAlike(nr, old, failed) {
+		nr.because = event.Changed
 		return false
 	}
 	if step.Do == plan.Ask && nr.answer != nil { // its templates may read the answer if it has to run again
-		e.record(fr, inherited(e.From.Answer(nr.path()), id))
+		e.record(fr, inherited(e.Memory.Answer(nr.path()), id))
 	}
 	ev := reusedEvent(old, id)
 	e.noteDegraded(nr, old)
@@ -155,22 +158,22 @@ func (e *execution) reuseNode(nr *nodeRun, step plan.Step) bool {
 		e.warnings.degradeByFailure(fr.owner, "node "+nr.path()+" failed in run "+ev.FromRun+" and an error edge took it")
 	}
 	fr.set(id, value{raw: orEmpty(old.Outputs), missingSecrets: old.Redacted, failed: failed})
-	e.reused++
+	e.nodesReused++
 	e.settle(nr, ev, true)
 	return true
 }
 
 // endsAlike reports whether a finished loop would end after the same iteration now: one that its limit ended has the same limit, and one that
-// its condition ended a limit that it does not reach.
-func (e *execution) endsAlike(nr *nodeRun, old *event.Event) bool {
-	outputs, err := event.Part(orEmpty(old.Outputs), "loop_stopped", e.ask.store.blob)
+// its condition or a failure ended a limit that it does not exceed.
+func (e *execution) endsAlike(nr *nodeRun, old *event.Event, failed bool) bool {
+	outputs, err := event.Part(orEmpty(old.Outputs), "loop_stopped", e.store.blob)
 	if err != nil || old.Iteration == 0 {
-		return true // by the old digest, which has the limit
+		return true // by the digest of before, which has the limit
 	}
 	if nr.most == 0 && e.currentDigest(nr) == "" {
 		return false
 	}
-	return old.Iteration == nr.most || old.Iteration < nr.most && gjson.GetBytes(outputs, "loop_stopped").Str == stoppedByCondition
+	return old.Iteration == nr.most || old.Iteration < nr.most && (failed || gjson.GetBytes(outputs, "loop_stopped").Str == stoppedByCondition)
 }
 
 // currentDigest returns the digest that a node would have if it ran now, or "" if that is unknown.
@@ -208,8 +211,8 @@ func (e *execution) oldDigest(nr *nodeRun) string {
 	return e.values.oldNode(nr, bound)
 }
 
-// reuseIteration takes an iteration of a node's loop. If the loop ends with it, so does the node.
-func (e *execution) reuseIteration(nr *nodeRun, step plan.Step) bool {
+// keepIteration takes an iteration of a node's loop. If the loop ends with it, so does the node.
+func (e *execution) keepIteration(nr *nodeRun, step plan.Step) bool {
 	fr, id := nr.frame, nr.id()
 	var bound *boundNode
 	digest := func(of func(resume.Step) string) func() string {
@@ -221,17 +224,19 @@ func (e *execution) reuseIteration(nr *nodeRun, step plan.Step) bool {
 			return of(e.digests(nr, bound))
 		}
 	}
-	old, because := e.keep(nr, resume.Iteration(nr.path(), step.Iteration), digest(func(s resume.Step) string { return s.Digest() }),
+	old, because := e.decide(nr, resume.Iteration(nr.path(), step.Iteration), digest(func(s resume.Step) string { return s.Digest() }),
 		digest(func(s resume.Step) string { return s.Old() }))
 	if old == nil || old.Redacted {
-		nr.because = cmp.Or(because, event.Unfinished)
+		if step.Iteration > 1 { // else it is that of the node
+			nr.because = cmp.Or(because, event.Unfinished)
+		}
 		return false
 	}
 	before, had := fr.values[id]
 	nr.bound = bound
 	ev := inherited(old, id)
 	if old.IterationDigest != "" { // the last iteration of a loop, which ended its node
-		whole, err := e.ask.store.inline(orEmpty(old.Outputs))
+		whole, err := e.store.inline(orEmpty(old.Outputs))
 		if err != nil {
 			return false
 		}
@@ -239,7 +244,7 @@ func (e *execution) reuseIteration(nr *nodeRun, step plan.Step) bool {
 	}
 	fr.set(id, value{raw: orEmpty(ev.Outputs)})
 	next, err := e.fan.nextIteration(nr)
-	if err != nil {
+	if err != nil || next.stopped != "" && !fr.plan.Takes(id, ev.Action) {
 		delete(fr.values, id)
 		if had {
 			fr.set(id, before)
@@ -252,7 +257,8 @@ func (e *execution) reuseIteration(nr *nodeRun, step plan.Step) bool {
 	e.noteDegraded(nr, old)
 	fr.running[id] = nr
 	if next.stopped != "" {
-		return e.endKept(nr, ev, next.stopped)
+		e.endKept(nr, ev, next.stopped)
+		return true
 	}
 	e.record(fr, ev)
 	nr.advance(next)
@@ -260,42 +266,41 @@ func (e *execution) reuseIteration(nr *nodeRun, step plan.Step) bool {
 }
 
 // endKept settles a node whose loop ends with an iteration that was kept.
-func (e *execution) endKept(nr *nodeRun, ev *event.Event, stopped string) bool {
+func (e *execution) endKept(nr *nodeRun, ev *event.Event, stopped string) {
 	fr := nr.frame
 	res := &result{task: &task{run: nr, step: plan.Step{Iteration: nr.iteration}}, kept: ev.Outputs}
 	v, err := e.endLoop(res, fr.values[nr.id()], stopped)
 	if err != nil {
 		e.abort(err)
-		return true
-	}
-	if !fr.plan.Takes(nr.id(), ev.Action) {
-		delete(fr.running, nr.id())
-		return false
+		return
 	}
 	fr.set(nr.id(), v)
 	ev.IterationDigest = ev.InputDigest
 	ev.Event, ev.Attempt, ev.Outputs, ev.InputDigest = event.NodeReused, 0, res.kept, nr.digest
-	e.reused++
+	ev.Warnings = e.store.warnings(nr.degradations)
+	e.nodesReused++
 	e.settle(nr, ev, true)
-	return true
 }
 
-// keep returns the event of a step that is kept, with its long values taken over, or why the step runs. digest and old are the digests that
+// decide returns the event of a step that is kept, with its long values taken over, or why the step runs. digest and old are the digests that
 // the step has now; see resume.Step.
-func (e *execution) keep(nr *nodeRun, place string, digest, old func() string) (kept *event.Event, because string) {
-	step := resume.Step{Node: nr.path(), Place: place, Values: nr.isOfValues(), Since: e.cache.since(nr), Digest: digest, Old: old}
+func (e *execution) decide(nr *nodeRun, place string, digest, old func() string) (kept *event.Event, because string) {
+	step := resume.Step{Node: nr.path(), Place: place, Values: nr.isOfValues(), Since: e.outputCache.since(nr), Digest: digest, Old: old}
 	for {
-		row, keep, because := e.From.Decide(step, nr.after)
+		row, keep, because := e.Memory.Decide(step, nr.after)
 		if !keep {
 			return nil, because
 		}
 		if kept := e.takeOver(nr.path(), row); kept != nil {
+			if nr.after != "" && !step.Values { // only its age is the reason, and that will pass
+				kept.InputDigest = resume.Stale(kept.InputDigest)
+			}
 			return kept, ""
 		}
 		if e.journalErr != nil {
 			return nil, ""
 		}
-		e.From.Lose(place)
+		e.Memory.Lose(place)
 	}
 }
 
@@ -310,7 +315,7 @@ func (e *execution) keepItems(nr *nodeRun) {
 			}
 			return digest
 		}
-		old, because := e.keep(nr, resume.Item(nr.path(), i), digest, func() string {
+		old, because := e.decide(nr, resume.Item(nr.path(), i), digest, func() string {
 			bound, err := e.fan.bindItem(nr, i)
 			if err != nil {
 				return ""
@@ -321,7 +326,7 @@ func (e *execution) keepItems(nr *nodeRun) {
 			it := &nr.batch.states[i]
 			e.noteDegraded(nr, old)
 			it.ended, it.missingSecrets, it.at = true, old.Redacted, e.record(nr.frame, inherited(old, nr.id()))
-		} else if row, ok := e.From.Row(resume.Item(nr.path(), i)); ok && because == resume.After(nr.after) && resume.Params(row.InputDigest) == resume.Params(digest()) {
+		} else if row, ok := e.Memory.Row(resume.Item(nr.path(), i)); ok && because == resume.After(nr.after) && resume.Params(row.InputDigest) == resume.Params(digest()) {
 			again++
 		}
 	}
@@ -383,7 +388,10 @@ func (e *execution) takeOver(path string, r resume.Row) *event.Event {
 		e.abort(err)
 		return nil
 	}
-	e.output.adopt(len(old.Outputs))
+	if row := path + " " + old.Run + " " + strconv.Itoa(int(r.At)); !e.taken[row] {
+		e.taken[row] = true
+		e.output.adopt(len(old.Outputs))
+	}
 	return old
 }
 
@@ -408,7 +416,7 @@ func (e *execution) takeBlobs(path string, outputs json.RawMessage, of resume.Ro
 func (e *execution) takeBlob(path string, ref event.Reference, of resume.Row) bool {
 	var content []byte
 	found, err := true, error(nil)
-	linked := e.Adopt != nil && of.IsOf(e.From)
+	linked := e.Adopt != nil && of.IsOf(e.Memory)
 	if linked {
 		found, err = e.Adopt(ref)
 	}
@@ -434,21 +442,22 @@ func (e *execution) takeBlob(path string, ref event.Reference, of resume.Row) bo
 	return !ref.JSON() || e.takeBlobs(path, content, of)
 }
 
-// carry records it. It is called before anything is executed.
-func (e *execution) carry(top *frame) {
-	from := e.From
+// forward records what the memory has of frames that have not begun yet, such as those of later items of a batch. Without it a resume of this
+// run would not find that. It is called before anything is executed.
+func (e *execution) forward(top *frame) {
+	from := e.Memory
 	if from == nil {
 		return
 	}
 	for _, r := range from.Rows(func(place string) bool { return e.wanted(top, place) }) {
-		e.carryOver(r)
+		e.forwardRow(r)
 	}
 }
 
-// wanted reports whether a record is of a frame that has not begun, inside a running node that takes such records.
+// wanted reports whether the row at a place is of a frame that has not begun, inside a running node that takes such records.
 func (e *execution) wanted(top *frame, path string) bool {
 	i := strings.LastIndexByte(path, '/')
-	if i < 0 || e.begun[path[:i+1]] {
+	if i < 0 || e.entered[path[:i+1]] {
 		return false
 	}
 	id, _, _ := strings.Cut(path, "/")
@@ -457,7 +466,7 @@ func (e *execution) wanted(top *frame, path string) bool {
 	if nr := top.running[id]; nr == nil || !nr.recalls || nr.after != "" {
 		return false
 	}
-	from := e.From
+	from := e.Memory
 	for ; i >= 0; i = strings.LastIndexByte(path[:i], '/') { // what is around it and finished is reused as a whole
 		_, part := from.Row(path[:i])
 		_, first := from.Row(resume.Iteration(path[:i], 1))
@@ -469,8 +478,8 @@ func (e *execution) wanted(top *frame, path string) bool {
 	return true
 }
 
-// carryOver records an event of the memory, which is not written again when it is reused.
-func (e *execution) carryOver(r resume.Row) {
+// forwardRow records an event of the memory, which is not written again when it is reused.
+func (e *execution) forwardRow(r resume.Row) {
 	old := e.takeOver(r.Node, r)
 	if old == nil {
 		return
@@ -479,26 +488,48 @@ func (e *execution) carryOver(r resume.Row) {
 	if r.Settles() {
 		ev = reusedEvent(old, r.Node)
 		ev.Cached, ev.Outdated, ev.Cause, ev.InputDigest = old.Cached, old.Outdated, old.Cause, r.InputDigest
-		if before := e.From.Outdated(r.Node); before != "" {
-			ev.Outdated, ev.Cause = true, before
+		if before := e.Memory.Outdated(r.Node); before != "" {
+			ev.Outdated, ev.Cause, ev.IterationDigest = true, before, ""
 		}
 	}
 	if e.append(ev); ev.Outdated {
 		return
 	}
-	e.carried[resume.Place(ev.Node, ev)] = ev.At
+	e.forwarded[resume.Place(ev.Node, ev)] = ev.At
 }
 
-// revoke records that what was carried of the nodes behind one that is executed no longer counts.
+// revoke records that what was forwarded of the nodes behind one, and behind those around it, no longer counts, because the node is executed.
+// What was forwarded of the later iterations of a loop does not count either.
 func (e *execution) revoke(nr *nodeRun) {
-	if len(e.carried) == 0 || nr.frame.plan.Settled(nr.id()) { // a node that runs again for a secret changes nothing
-		return
-	}
-	for id := range plan.Behind(nr.frame.Workflow, map[string]bool{nr.id(): true}) {
-		path := nr.frame.path(id)
-		if _, ok := e.carried[path]; ok {
-			delete(e.carried, path)
-			e.append(&event.Event{Event: event.NodeReused, Node: path, FromRun: e.From.Run, Outdated: true, Cause: nr.path()})
+	for ; len(e.forwarded) > 0 && !nr.frame.plan.Settled(nr.id()); nr = nr.frame.owner.run { // a node that runs again for a secret changes nothing
+		behind := plan.Behind(nr.frame.Workflow, map[string]bool{nr.id(): true})
+		for _, place := range slices.Sorted(maps.Keys(e.forwarded)) {
+			rest, inFrame := strings.CutPrefix(place, nr.frame.prefix)
+			segments, ok := event.Segments(rest)
+			if !inFrame || !ok {
+				continue
+			}
+			first := segments[0]
+			if behind[first.ID] || first.ID == nr.id() && nr.node.Loop != nil && first.Iteration > nr.iteration {
+				e.outdate(place, nr.path())
+			}
+		}
+		if nr.frame.owner == nil {
+			return
 		}
 	}
+}
+
+// outdate records that what was forwarded at a place no longer counts, because of a node.
+func (e *execution) outdate(place, because string) {
+	delete(e.forwarded, place)
+	ev := &event.Event{Event: event.NodeReused, Node: place, FromRun: e.Memory.Run, Outdated: true, Cause: because}
+	segments, _ := event.Segments(place)
+	switch last := segments[len(segments)-1]; {
+	case last.Item >= 0:
+		ev.Event, ev.Node, ev.Item = event.ItemCompleted, strings.TrimSuffix(place, "["+strconv.Itoa(last.Item)+"]"), &last.Item
+	case last.Iteration > 0:
+		ev.Event, ev.Node, ev.Iteration = event.IterationCompleted, strings.TrimSuffix(place, "#"+strconv.Itoa(last.Iteration)), last.Iteration
+	}
+	e.append(ev)
 }

@@ -32,19 +32,19 @@ type outputCache struct {
 // wanted reports whether a node uses the cache.
 func (c *outputCache) wanted(nr *nodeRun) bool { return nr.node.Cache != nil && c.cache != nil }
 
-// get returns the outputs that a node, or an item of its batch, with the given digest had in an earlier run, and that run. It
+// get returns the outputs that a node, or an item of its batch, with the given digest had in an earlier run, that run, and when it was. It
 // returns none if somebody has asked to run the node.
-func (c *outputCache) get(nr *nodeRun, digest string) (kept json.RawMessage, run string, ok bool) {
-	if path := nr.path(); !c.wanted(nr) || path == c.only || c.from.Reruns(path) > 0 {
-		return nil, "", false
+func (c *outputCache) get(nr *nodeRun, digest string) (kept json.RawMessage, run, at string, ok bool) {
+	if path := nr.path(); !c.wanted(nr) || path == c.only || c.from.Reruns(path) > 0 || c.from.AskedFor(path, path) {
+		return nil, "", "", false
 	}
-	outputs, run, ok := c.cache.Get(c.key(digest), time.Duration(nr.node.Cache.TTL))
+	outputs, run, stored, ok := c.cache.Get(c.key(digest), time.Duration(nr.node.Cache.TTL))
 	if !ok {
-		return nil, "", false
+		return nil, "", "", false
 	}
 	c.output.adopt(len(outputs))
 	kept, redacted, err := c.store.keep(event.Escape(outputs))
-	return kept, run, err == nil && !redacted
+	return kept, run, stored.UTC().Format(time.RFC3339Nano), err == nil && !redacted
 }
 
 // since returns the time since which an earlier result of a node counts as cached, or the zero time if the node has no cache to read.

@@ -3,10 +3,12 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -58,7 +60,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 			p.answer(id, c.Answers[id].Text)
 		}
 	}
-	if c.From == nil {
+	if c.Memory == nil {
 		return p, nil
 	}
 	e, end := dryExecution(ctx, c, top, p)
@@ -76,6 +78,8 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 		}
 		return p, nil
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.enter(top)
 	e.foresee(p)
 	return p, nil
@@ -105,7 +109,7 @@ func DeniedAtOnce(ctx context.Context, c Config) (bool, error) {
 // begun.
 func dryExecution(ctx context.Context, c Config, top *frame, p *Preview) (*execution, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
-	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, answers: p.Answers, blobs: map[string][]byte{}}, nil, nil, nil
+	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.Memory, would: p.Would, answers: p.Answers, blobs: map[string][]byte{}}, dryCache{}, nil, nil
 	return newExecution(ctx, stop, c, top), func() { stop(nil) }
 }
 
@@ -136,14 +140,14 @@ func (e *execution) foresee(p *Preview) {
 			continue
 		}
 		nr := e.newNodeRun(e.top, id)
-		q, err := e.ask.question(nr)
+		q, err := e.asker.question(nr)
 		if err != nil {
 			continue
 		}
-		if e.From.IsOpen(q.Node) && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
+		if e.Memory.IsOpen(q.Node) && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
 			continue // it will ask anew
 		}
-		answer := e.ask.answerFor(nr, q).Text
+		answer := e.asker.answerFor(nr, q).Text
 		p.answer(id, answer)
 	}
 	for changed := true; changed; {
@@ -182,7 +186,7 @@ func (e *execution) explain(p *Preview, id string) {
 			nr.after = p.After[id][i]
 		}
 		unknown := func() string { return "" }
-		_, _, nr.because = e.From.Decide(resume.Step{Node: id, Place: id, Digest: unknown, Old: unknown}, nr.after)
+		_, _, nr.because = e.Memory.Decide(resume.Step{Node: id, Place: id, Digest: unknown, Old: unknown}, nr.after)
 	}
 	switch p.Because[id] = nr.because; {
 	case nr.after == "" || nr.because != resume.After(nr.after) && nr.because != event.Changed:
@@ -254,6 +258,14 @@ func (j *dryJournal) OpenBlob(ref string, _ int) (io.ReadCloser, error) {
 
 // Log returns a log whose content is discarded.
 func (j *dryJournal) Log(string, string) io.WriteCloser { return discard{io.Discard} }
+
+// dryCache is a cache that has nothing.
+type dryCache struct{}
+
+func (dryCache) Get(string, time.Duration) (none json.RawMessage, run string, at time.Time, ok bool) {
+	return nil, "", time.Time{}, false
+}
+func (dryCache) Put(string, string, json.RawMessage) error { return nil }
 
 type discard struct{ io.Writer }
 

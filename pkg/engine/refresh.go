@@ -90,6 +90,9 @@ func (e *execution) release(fr *frame, id string, succeeded bool) {
 	for _, step := range waiting {
 		if !succeeded {
 			delete(fr.parked, step.Node)
+			for other, steps := range fr.refreshing {
+				fr.refreshing[other] = slices.DeleteFunc(steps, func(s plan.Step) bool { return s == step })
+			}
 			e.record(fr, &event.Event{Event: event.NodeCancelled, Node: step.Node, Cause: id})
 			continue
 		}

@@ -76,12 +76,12 @@ func TestAJournalWithWhatIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := b.play(t.Context(), strings.Replace(def, "= 2", "= 1", 1), func(c *engine.Config) { c.From = checkpoint })
+	second := b.play(t.Context(), strings.Replace(def, "= 2", "= 1", 1), func(c *engine.Config) { c.Memory = checkpoint })
 	second.ended(t, event.Completed)
 	if got := b.file("ran"); got != "a\n1\n2\n3\n1\n2\n3\n" || second.nodes(event.NodeReused) != "a" { // the command of the batch has changed
 		t.Errorf("ran %q, reused %s", got, second.nodes(event.NodeReused))
 	}
-	third := b.play(t.Context(), def, func(c *engine.Config) { c.From = checkpoint })
+	third := b.play(t.Context(), def, func(c *engine.Config) { c.Memory = checkpoint })
 	third.ended(t, event.Failed)
 	if got := b.file("ran"); got != "a\n1\n2\n3\n1\n2\n3\n3\n" {
 		t.Errorf("ran %q", got)

@@ -19,18 +19,19 @@ import (
 )
 
 // execution is one run. It is the part that has all the others: it begins the run, says when a step begins, records how it ended, and ends
-// the run. Its methods are in run.go, schedule.go, begin.go, settle.go, keep.go, refresh.go, sub.go and alone.go.
+// the run. Its methods are in run.go, schedule.go, begin.go, settle.go, keep.go, refresh.go, sub.go, alone.go, and preview.go for a dry run.
 //
 // The states of a node in a frame, and what changes them:
 //
 //	state      where it is                        leaves it
 //	waiting    in the plan                        ready: the plan offers a step, enqueueReady
-//	kept       settled                            reuse: its row is kept, node_reused
-//	parked     frame.parked                       activate: its step begins
+//	kept       frame.settled                      keepNode: its row is kept, node_reused
+//	parked     frame.parked                       activate: its step begins (it is not kept, or waits for refresh)
 //	running    frame.running                      settle: completed, failed, cancelled; or refresh: parked
 //	asking     running, with asker.open           answered: its attempt is offered; withdraw: cancelled with its frame
 //	delayed    running, with nodeRun.delays       delay: the next attempt or iteration is queued
-//	settled    frame.settled                      Reopen, if a secret in its outputs is needed
+//	settled    in the plan; frame.settled, if     Reopen, if a secret in its outputs is needed
+//	           a later run can go on from it
 //
 // The lock mu protects the whole state of a run: every frame, every plan, and every part except attempts and store. Only the nodes' own work
 // happens without it. The goroutine whose node has ended settles that node under the lock and runs the next one itself, so that no other
@@ -43,15 +44,15 @@ type execution struct {
 	clock     *clock
 	random    func() uint64
 
-	store    *store
-	values   *values
-	fan      *fan
-	ask      *asker
-	attempts *attempts
-	cache    *outputCache
-	output   *outputLimit
-	spending *spending
-	warnings *warnings
+	store       *store
+	values      *values
+	fan         *fan
+	asker       *asker
+	attempts    *attempts
+	outputCache *outputCache
+	output      *outputLimit
+	spending    *spending
+	warnings    *warnings
 
 	mu      sync.Mutex
 	workers sync.WaitGroup
@@ -62,9 +63,9 @@ type execution struct {
 	// root is the frame of the run's workflow, top the one that is executed: root, or the frame of the only node.
 	root, top *frame
 	began     time.Time
-	// executed and reused count nodes, total is the use of language models. usage is total if no event has it yet, or nil.
-	executed, reused int
-	total, usage     *event.Usage
+	// total is the use of language models. usage is total if no event has it yet, or nil.
+	nodesExecuted, nodesReused int
+	total, usage               *event.Usage
 	// journalErr is why the journal can no longer be written, or nil. After it nothing is written and nothing starts.
 	journalErr error
 	// denied is the fault of a run that a person's answer ended. interrupted reports whether a node was stopped before its end.
@@ -72,11 +73,11 @@ type execution struct {
 	interrupted bool
 	// described has the digests of the workflows whose definitions are in the journal.
 	described map[string]bool
-	// begun has the prefixes of the frames that have begun, carried the places in the journal of the events that were written before their
+	// entered has the prefixes of the frames that have begun, forwarded the places in the journal of the events that were written before their
 	// nodes are kept, and taken the long values that were taken over, by the paths of their nodes and their references.
-	begun   map[string]bool
-	carried map[string]int64
-	taken   map[string]bool
+	entered   map[string]bool
+	forwarded map[string]int64
+	taken     map[string]bool
 }
 
 // newExecution puts the parts of a run together. stop cancels ctx.
@@ -84,7 +85,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	e := &execution{
 		Config: c, ctx: &lateContext{Context: ctx}, cancelRun: stop, clock: newClock(&c), random: c.Rand, root: top, top: top,
 		store: &store{journal: c.Journal, redactor: c.Redactor, private: privates{newScratch: c.Journal.NewScratch}}, output: newOutputLimit(c.Workflow.Runtime),
-		warnings: &warnings{seen: map[string]bool{}}, described: map[string]bool{}, begun: map[string]bool{}, carried: map[string]int64{}, taken: map[string]bool{},
+		warnings: &warnings{seen: map[string]bool{}}, described: map[string]bool{}, entered: map[string]bool{}, forwarded: map[string]int64{}, taken: map[string]bool{},
 	}
 	if e.random == nil {
 		e.random = rand.Uint64
@@ -93,21 +94,21 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	if execute == nil {
 		execute = Local(c.Host)
 	}
-	if c.From != nil {
-		firstRun = c.From.FirstRun()
+	if c.Memory != nil {
+		firstRun = c.Memory.FirstRun()
 	}
 	top.stoppable(e.ctx)
-	top.recalls, top.runsOn = c.From != nil, c.Workflow.RunsOn
-	e.values = &values{store: e.store, load: c.Load, log: c.Log, workflows: map[*flow.Flow]string{}, oldKeys: c.From != nil && c.From.Started.KeyVersion == 0}
+	top.recalls, top.runsOn = c.Memory != nil, c.Workflow.RunsOn
+	e.values = &values{store: e.store, load: c.Load, log: c.Log, workflows: map[*flow.Flow]string{}, oldKeys: c.Memory != nil && c.Memory.Started.KeyVersion == 0}
 	e.fan = &fan{values: e.values, store: e.store, warnings: e.warnings}
-	e.ask = &asker{
-		from: c.From, answer: c.Answer, byPerson: c.ByPerson, marked: c.Marked, answers: c.Answers, answeredOnce: map[string]bool{}, open: map[*nodeRun]bool{},
+	e.asker = &asker{
+		from: c.Memory, answer: c.Answer, byPerson: c.ByPerson, marked: c.Marked, answers: c.Answers, answeredOnce: map[string]bool{}, open: map[*nodeRun]bool{},
 		store: e.store, values: e.values, warnings: e.warnings,
 	}
-	e.cache = &outputCache{cache: c.Cache, ignored: c.NoCache, clock: e.clock, from: c.From, only: c.Only, runID: c.RunID, dir: c.Host.Dir, store: e.store, output: e.output, log: c.Log}
-	e.spending = &spending{budget: c.Budget, clock: e.clock, before: c.From.Spent()}
+	e.outputCache = &outputCache{cache: c.Cache, ignored: c.NoCache, clock: e.clock, from: c.Memory, only: c.Only, runID: c.RunID, dir: c.Host.Dir, store: e.store, output: e.output, log: c.Log}
+	e.spending = &spending{budget: c.Budget, clock: e.clock, before: c.Memory.Spent()}
 	e.attempts = &attempts{
-		runID: c.RunID, firstRun: firstRun, from: c.From, runCtx: e.ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute,
+		runID: c.RunID, firstRun: firstRun, from: c.Memory, runCtx: e.ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute,
 		store: e.store, output: e.output, spending: e.spending, runners: c.Runners, clock: e.clock, log: c.Log,
 	}
 	return e
@@ -151,7 +152,7 @@ func (e *execution) run() (*event.Event, error) {
 	e.spending.begin(e.cancelRun)
 	e.began = e.clock.now()
 	if e.alone() {
-		e.reused += e.carryAlone()
+		e.nodesReused += e.forwardAll()
 	}
 	e.drive(e.top, e.Reused)
 	if e.top.cancel != nil {
@@ -192,7 +193,7 @@ func (e *execution) announce() error {
 			return err
 		}
 	}
-	reruns, err := e.From.AllReruns()
+	reruns, err := e.Memory.AllReruns()
 	if err != nil {
 		return fault.From(err)
 	}
@@ -204,9 +205,9 @@ func (e *execution) announce() error {
 	ev := &event.Event{
 		Event: event.RunStarted, Workflow: &started, Workflows: workflows, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.Host.Dir,
 		TraceID: e.Span.Trace, SpanID: e.Span.ID, ParentSpanID: e.Span.Parent, Given: e.Given, Origins: e.Origins,
-		Again: e.Again, Reruns: reruns, Answers: e.ask.beforehand(), Denied: e.From.Denials(), KeyVersion: keyVersion, Budget: e.Budget,
+		Again: e.Again, Reruns: reruns, Answers: e.asker.beforehand(), Denied: e.Memory.Denials(), KeyVersion: keyVersion, Budget: e.Budget,
 	}
-	if from := e.From; from != nil {
+	if from := e.Memory; from != nil {
 		ev.ResumedFrom, ev.FirstRun, ev.Spent = from.Run, e.attempts.firstRun, &e.spending.before
 		ev.ResumedTraceID, ev.ResumedSpanID = from.Started.TraceID, from.Started.SpanID
 	}
@@ -242,7 +243,7 @@ func (e *execution) conclude() (*event.Event, error) {
 		last.Checkpoint.FailedNode = e.top.path(e.top.failedNode)
 	}
 	ms := milliseconds(e.clock.since(e.began))
-	last.NodesExecuted, last.NodesReused, last.DurationMS = &e.executed, &e.reused, &ms
+	last.NodesExecuted, last.NodesReused, last.DurationMS = &e.nodesExecuted, &e.nodesReused, &ms
 	if text := e.spending.warning(e.total); text != "" {
 		e.warnings.add(text)
 	}
@@ -282,8 +283,8 @@ func (e *execution) outcome(last *event.Event) (cause string, err error) {
 		last.Status, last.Error = event.Denied, e.denied
 	case cause != "":
 		last.Status, last.Error = event.Cancelled, cancelledFault(context.Cause(e.ctx))
-	case len(e.ask.open) > 0:
-		last.Status, last.Error = event.Paused, e.ask.fault(e.Resume)
+	case len(e.asker.open) > 0:
+		last.Status, last.Error = event.Paused, e.asker.fault(e.Resume)
 	case !e.top.plan.Done():
 		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped before all of its nodes had ended").Suggest("Resume it")
 	default:
@@ -362,10 +363,10 @@ func (e *execution) record(fr *frame, ev *event.Event) (at int64) {
 // write writes an event about a node of a frame and returns its place in the journal. The event and its cause name nodes by
 // their ids, the journal by their paths.
 func (e *execution) write(fr *frame, ev *event.Event) (at int64) {
-	if len(e.carried) > 0 && ev.FromRun != "" && !ev.Cached {
+	if len(e.forwarded) > 0 && ev.FromRun != "" && !ev.Cached {
 		key := resume.Place(fr.path(ev.Node), ev)
-		if at, ok := e.carried[key]; ok {
-			delete(e.carried, key)
+		if at, ok := e.forwarded[key]; ok {
+			delete(e.forwarded, key)
 			return at
 		}
 	}

@@ -14,7 +14,7 @@ func (e *execution) drive(top *frame, reused func() error) {
 	// resume of this run would not find what the earlier run had completed.
 	e.enter(top)
 	tasks := e.advance()
-	e.carry(top)
+	e.forward(top)
 	if reused != nil && e.journalErr == nil {
 		if err := reused(); err != nil {
 			e.abort(err)
@@ -28,7 +28,7 @@ func (e *execution) drive(top *frame, reused func() error) {
 
 // enter queues the first steps of a frame, after reusing everything of it that the memory has.
 func (e *execution) enter(fr *frame) {
-	e.begun[fr.prefix] = true
+	e.entered[fr.prefix] = true
 	fr.entering = true
 	e.enqueueReady(fr)
 	fr.entering = false
@@ -38,7 +38,7 @@ func (e *execution) enter(fr *frame) {
 func (e *execution) enqueueReady(fr *frame) {
 	for steps := fr.plan.Ready(); len(steps) > 0 && e.journalErr == nil; steps = fr.plan.Ready() {
 		for _, step := range steps {
-			if !fr.recalls || !e.reuse(fr, step) {
+			if !fr.recalls || !e.keepStep(fr, step) {
 				e.enqueue(fr, step)
 			}
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -167,8 +168,8 @@ func (e *execution) succeed(r *result) {
 		ms = milliseconds(e.clock.since(nr.began))
 	}
 	fr.set(id, v)
-	if nr.node.Batch == nil && e.cache.cacheable(r, nr.degradations) {
-		e.cache.put(nr, nr.digest, v.raw)
+	if nr.node.Batch == nil && e.outputCache.cacheable(r, nr.degradations) {
+		e.outputCache.put(nr, nr.digest, v.raw)
 	}
 	ev := &event.Event{
 		Event: event.NodeCompleted, Node: id, Action: r.node.Action, Outputs: r.kept, InputDigest: nr.digest,
@@ -221,13 +222,25 @@ func (e *execution) fail(r *result) {
 			fr.failure, fr.failedNode = f, id
 		}
 		if e.StopOnFailure && !e.KeepGoing {
-			fr.stop(&failureError{nr.path()})
+			e.stopBeside(fr.stop, nr.path())
 		}
 		if e.halted(fr) {
-			e.ask.withdraw(fr)
+			e.asker.withdraw(fr)
 		}
 	}
 	e.settle(nr, ev, handled)
+}
+
+// stopBeside stops what runs beside a node or an item that failed. Workflows in which only questions are open have nothing that runs and
+// would end them.
+func (e *execution) stopBeside(stop context.CancelCauseFunc, path string) {
+	stop(&failureError{path})
+	for _, fr := range e.asker.frames(nil) {
+		if fr.owner != nil && failedBeside(fr.ctx) != "" {
+			e.asker.withdraw(fr)
+			e.closeFrame(fr)
+		}
+	}
 }
 
 // note returns a result's note as it is written.
@@ -277,9 +290,9 @@ func (e *execution) finishItem(r *result) {
 			Event: event.ItemCompleted, Node: nr.id(), Item: &i, SpanID: r.span.ID, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
 			Redacted: r.redacted, DurationMS: &ms, Warnings: e.store.warnings(r.degradations), Note: e.note(r),
 		}))
-		if e.cache.cacheable(r, r.degradations) {
+		if e.outputCache.cacheable(r, r.degradations) {
 			digest := it.digest
-			e.async(func() { e.cache.put(nr, digest, r.kept) }, func() {}) // items that end together must not wait for each other
+			e.async(func() { e.outputCache.put(nr, digest, r.kept) }, func() {}) // items that end together must not wait for each other
 		}
 	case r.stopped && failedBeside(nr.ctx) != "" && !e.over(fr): // another item failed
 		e.record(fr, &event.Event{Event: event.NodeCancelled, Node: nr.id(), Item: &i, SpanID: r.span.ID, Cause: wholePath + failedBeside(nr.ctx)})
@@ -298,8 +311,8 @@ func (e *execution) finishItem(r *result) {
 		no := false
 		ev.WillRetry, it.fault = &no, f
 		it.end(r, e.record(fr, ev))
-		if e.StopOnFailure && nr.node.Batch.ErrorHandling != plan.Continue {
-			nr.batch.stop(&failureError{resume.Item(nr.path(), i)})
+		if e.StopOnFailure && nr.node.Batch.ErrorHandling != plan.Continue && !fr.plan.Handles(nr.id()) {
+			e.stopBeside(nr.batch.stop, resume.Item(nr.path(), i))
 		}
 	}
 	if nr.batch.busy == 0 && (nr.batch.interrupted || e.over(fr)) {
@@ -319,7 +332,7 @@ func (e *execution) settle(nr *nodeRun, ev *event.Event, resumable bool) {
 		e.slots--
 	}
 	if !fr.anew[id] && nr.after != "" {
-		fr.behind[id] = nr.after
+		fr.anewBefore[id] = nr.after
 	}
 	if resumable && !fr.settled[id] {
 		fr.settled[id] = true
@@ -339,11 +352,11 @@ func (e *execution) closeFrame(fr *frame) {
 		return
 	}
 	for _, nr := range fr.running {
-		if !e.ask.open[nr] {
+		if !e.asker.open[nr] {
 			return
 		}
 	}
-	e.ask.withdraw(fr)
+	e.asker.withdraw(fr)
 	t.child = nil
 	fr.stop(nil)
 	fr.cancel()

@@ -67,11 +67,11 @@ func (e *execution) openSub(t *task) (*frame, error) {
 	child.recalls, child.after, child.before = nr.recalls && t.step.Attempt == 1, nr.after, nr.frame.lineage(nr.id())
 	child.alone = nr.frame.alone
 	switch {
-	case !child.recalls || e.From == nil:
+	case !child.recalls || e.Memory == nil:
 	case t.step.Item >= 0:
-		_, _ = e.From.ExpandPart(resume.Item(nr.path(), t.step.Item))
+		_, _ = e.Memory.ExpandPart(resume.Item(nr.path(), t.step.Item))
 	case nr.node.Loop != nil:
-		_, _ = e.From.ExpandPart(resume.Iteration(nr.path(), t.step.Iteration))
+		_, _ = e.Memory.ExpandPart(resume.Iteration(nr.path(), t.step.Iteration))
 	}
 	ctx, cancel := t.attemptContext(e.clock)
 	child.stoppable(ctx)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
@@ -317,4 +319,25 @@ func (fr *frame) explain(f *fault.Fault) {
 			f.Suggest("The filter of node %s has several results: read ${%s.results}, or write the filter as [FILTER] to get one list", n.ID, n.ID)
 		}
 	}
+}
+
+// maxIterations returns the most iterations of a node's loop. It is known before the first one.
+func (b *values) maxIterations(nr *nodeRun, binding *node.Binding) (int, error) {
+	raw, err := binding.Value(nr.node, "loop.max_iterations", nr.node.Loop.MaxIterations)
+	if err != nil {
+		return 0, err
+	}
+	if fitted, ok := nodetype.Fit("int", raw); ok {
+		if n, err := strconv.Atoi(string(fitted)); err == nil && n >= 1 && n <= workflow.MaxIterations {
+			return n, nil
+		}
+	}
+	return 0, loopFault("max_iterations", raw, fmt.Sprintf("a whole number from 1 to %d", workflow.MaxIterations))
+}
+
+// loopFault is the fault of a field of a loop whose template has a value that the field cannot have.
+func loopFault(field string, value json.RawMessage, want string) *fault.Fault {
+	f := fault.New(fault.Execution, "loop.%s must be %s, got %s: %s", field, want, rawjson.Kind(value), fault.Truncate(string(rawjson.Compact(value)), 100))
+	f.Path = "loop." + field
+	return f.Suggest("Correct the input or the node that the value comes from")
 }

@@ -22,8 +22,8 @@ type Header struct {
 	IterationDigest string
 	// Usage is the run's use of language models so far, or nil in an event that does not have it.
 	Usage *Usage
-	// WillRetry and Handled are false if the event does not have them.
-	WillRetry, Handled bool
+	// WillRetry, Handled and Outdated are false if the event does not have them.
+	WillRetry, Handled, Outdated bool
 	// At is the offset of the line in the stream, Size its length in bytes.
 	At   int64
 	Size int
@@ -62,6 +62,8 @@ func (r *Reader) Skim() (Header, error) {
 				m.WillRetry = value.Bool()
 			case "handled":
 				m.Handled = value.Bool()
+			case "outdated":
+				m.Outdated = value.Bool()
 			}
 			return true
 		})

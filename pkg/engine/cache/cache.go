@@ -42,19 +42,19 @@ type entry struct {
 
 // Get returns the outputs that were put under a key, and the run that put them. ok is false if the cache has no such key, if
 // they are older than age, or if they cannot be read.
-func (c *Cache) Get(key string, age time.Duration) (outputs json.RawMessage, run string, ok bool) {
+func (c *Cache) Get(key string, age time.Duration) (outputs json.RawMessage, run string, at time.Time, ok bool) {
 	if c.WriteOnly {
-		return nil, "", false
+		return nil, "", time.Time{}, false
 	}
 	b, err := c.home.ReadFile(maxEntry, folder, file(key))
 	if err != nil || b == nil {
-		return nil, "", false
+		return nil, "", time.Time{}, false
 	}
 	var e entry
 	if json.Unmarshal(b, &e) != nil || e.Outputs == nil || c.Now().Sub(e.Time) > age {
-		return nil, "", false
+		return nil, "", time.Time{}, false
 	}
-	return e.Outputs, e.Run, true
+	return e.Outputs, e.Run, e.Time, true
 }
 
 // Put stores the outputs of a run, which are valid JSON, under a key.

@@ -18,8 +18,8 @@ type Step struct {
 	// Since is set for a step that has a cache: what it put out later than that is as good as its values, unless a secret is missing, or it was
 	// no full success.
 	Since time.Time
-	// Digest returns what decides about the step as it is now, or "" if that is unknown. Old returns it in the form that a digest without
-	// Before has. Both are called at most once, and only if the answer matters.
+	// Digest returns what decides about the step as it is now, or "" if that is unknown. Old returns it as the runs of before had it. Only one
+	// of them is called, and only if the answer matters.
 	Digest, Old func() string
 }
 
@@ -37,11 +37,11 @@ func (m *Memory) Decide(s Step, after string) (row Row, keep bool, because strin
 	}
 	row, finished := m.find(s)
 	switch {
-	case !finished && m.forgotten[s.Place]:
+	case !finished && m.AskedFor(s.Node, s.Place):
 		return Row{}, false, event.AskedFor
 	case !finished:
 		return Row{}, false, event.Unfinished
-	case m.outdated[s.Place] != "":
+	case m.outdated[s.Place] != "" && row.InputDigest == "":
 		return Row{}, false, After(m.outdated[s.Place])
 	case row.InputDigest == "": // outdated in an earlier run, or its parameters could not be resolved then
 		return Row{}, false, event.Unfinished
@@ -56,18 +56,40 @@ func (m *Memory) Decide(s Step, after string) (row Row, keep bool, because strin
 	return row, true, ""
 }
 
+// AskedFor reports whether somebody wishes the step at a place of a node to run.
+func (m *Memory) AskedFor(node, place string) bool {
+	if m == nil || len(m.forgotten) == 0 {
+		return false
+	}
+	_, asked := m.forgotten[place]
+	for around := node; around != "" && !asked; around = event.Enclosing(around) {
+		asked = m.forgotten[around]
+	}
+	return asked
+}
+
 // find returns the row of a step: that of the last run, or for a step of values, which nothing before it can make invalid, that of the newest
-// run at hand which has one. What somebody wished to run again since does not count.
+// run at hand which has one.
 func (m *Memory) find(s Step) (Row, bool) {
 	row, ok := m.rows[s.Place]
-	for e := m; (s.Values || !s.Since.IsZero()) && !ok && !m.lost[s.Place] && e.Earlier != nil && e.Started.ResumedFrom != ""; {
-		if e = e.Earlier(e.Started.ResumedFrom); e == nil || e.Reruns(s.Node) != m.Reruns(s.Node) {
+	if ok && !(s.Values && row.InputDigest == "") || !s.Values && s.Since.IsZero() || m.lost[s.Place] || m.AskedFor(s.Node, s.Place) {
+		return row, ok
+	}
+	if older, known := m.older(s.Node, s.Place); known && (s.Values || s.caches(older)) {
+		return older, true
+	}
+	return row, ok
+}
+
+// older returns the row at a place of a node in the newest run before this one that has it, unless somebody wished since to run that again.
+func (m *Memory) older(node, place string) (row Row, ok bool) {
+	for e := m; !ok && e.Earlier != nil && e.Started.ResumedFrom != ""; {
+		if e = e.Earlier(e.Started.ResumedFrom); e == nil || e.Reruns(node) != m.Reruns(node) {
 			break
 		}
-		row, ok = e.rows[s.Place]
+		row, ok = e.rows[place]
 	}
-	_, near := m.rows[s.Place]
-	return row, ok && (near || s.Values || s.caches(row))
+	return row, ok
 }
 
 // caches reports whether a row is as good as what a cache has.
@@ -94,6 +116,9 @@ const beforeMark = "."
 
 // Digest returns the digest of a step by the hash of its parameters and that of what is before it, which is "" if it is unknown.
 func Digest(params, before string) string { return params + beforeMark + before }
+
+// Stale returns a digest for a step that was kept for its age although something before it ran anew: nothing can be before it as now.
+func Stale(digest string) string { return Digest(Params(digest), "stale") }
 
 // Params returns the part of a digest that identifies the step's own parameters.
 func Params(digest string) string {

@@ -2,7 +2,8 @@
 //
 // Read makes a table from the events of a run: a Memory has the finished steps by their places, and the questions with their answers.
 // Forget strikes out of it what somebody wishes to run again. Then Decide is asked about each step that is ready: keep what is in the
-// table, or run the step, and why. Nothing else in the suite decides that. The package has no clock, starts no goroutine and opens no
+// table, or run the step, and why. The engine runs a kept step nevertheless if its action leads nowhere now, if its loop would end
+// elsewhere (endsAlike), or if a secret in its outputs is needed (refresh.go); it asks Matches about the answers to questions. The package has no clock, starts no goroutine and opens no
 // file; long values stay references.
 package resume
 
@@ -20,6 +21,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // Memory is what a run and those before it did, read from its events. Its methods may be called on nil, the memory of a run that
@@ -42,10 +44,11 @@ type Memory struct {
 	// no person has allowed since.
 	questions map[string]*question
 	denied    map[string]event.Refusal
-	// forgotten has the places that Forget struck out, lost those that Lose did, and outdated what made a node that only Config.Only may use be so.
+	// forgotten has the places that Forget struck out; the value reports whether all that is inside was, too. lost has the places that Lose
+	// struck out, and outdated what made a node that only Config.Only may use be so.
 	forgotten map[string]bool
-	outdated  map[string]string
 	lost      map[string]bool
+	outdated  map[string]string
 	// reruns counts how often somebody asked to run a node again that had ended.
 	reruns map[string]int
 	// expanded has the places whose inside was looked for in earlier runs. inside has the places inside of others, once a later memory
@@ -183,6 +186,12 @@ func (m *Memory) add(h event.Header) error {
 			return err
 		}
 		return m.addEvent(e)
+	case h.Outdated && h.Event == event.ItemCompleted:
+		delete(m.rows, Item(h.Node, h.Item))
+		return nil
+	case h.Outdated && h.Event == event.IterationCompleted:
+		delete(m.rows, Iteration(h.Node, h.Iteration))
+		return nil
 	case h.Event == event.ItemCompleted && h.Item >= 0:
 		m.rows[Item(h.Node, h.Item)] = Row{h, m}
 		m.begun[h.Node] = true
@@ -193,11 +202,21 @@ func (m *Memory) add(h event.Header) error {
 		m.failed[h.Node] = true
 		return nil
 	case h.Settles():
+		if old := m.rows[h.Node]; old.IterationDigest != "" {
+			delete(m.rows, Iteration(h.Node, old.Iteration))
+		}
 		m.rows[h.Node] = Row{h, m}
 		if h.IterationDigest != "" {
 			last := h
 			last.InputDigest = h.IterationDigest
 			m.rows[Iteration(h.Node, h.Iteration)] = Row{last, m}
+		}
+		if h.Outdated {
+			if e, err := h.Read(m.source); err == nil && e.Cause != "" {
+				m.outdated[h.Node] = e.Cause
+			}
+		} else {
+			delete(m.outdated, h.Node)
 		}
 		if q := m.questions[h.Node]; q != nil {
 			q.own = nil // if the node runs again, it begins anew
@@ -310,4 +329,9 @@ func (m *Memory) AllReruns() (json.RawMessage, error) {
 		return nil, nil
 	}
 	return rawjson.Marshal(m.reruns)
+}
+
+// FailedAndHandled reports whether an event is the failure of a node that an edge took.
+func FailedAndHandled(e *event.Event) bool {
+	return e.Event == event.NodeFailed || e.Action == workflow.ActionError && e.Error != nil
 }

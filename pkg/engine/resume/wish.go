@@ -177,11 +177,6 @@ func (s *selection) failures(only string) (found int) {
 	return found
 }
 
-// FailedAndHandled reports whether an event is the failure of a node that an edge took.
-func FailedAndHandled(e *event.Event) bool {
-	return e.Event == event.NodeFailed || e.Action == workflow.ActionError && e.Error != nil
-}
-
 // pick selects the node of a path as events have it, or the failed items of its batch. It reports whether there is such a node.
 func (s *selection) pick(path string, items bool) bool {
 	segments, ok := event.Segments(path)
@@ -370,7 +365,22 @@ func (s *selection) apply(only string) {
 			again[node] = again[node] || to != reentered && !stays(place, to)
 		}
 		delete(m.rows, place)
-		m.forgotten[place] = true
+		m.forgotten[place] = m.forgotten[place] || to == redone || to == following && !stays(place, to)
+	}
+	for prefix, f := range s.frames { // an older run may have what the last one has not
+		for _, ids := range []map[string]bool{f.whole, f.behind} {
+			for id := range ids {
+				path := prefix + id
+				if only != "" && path != only {
+					continue
+				}
+				if _, known := m.forgotten[path]; !known {
+					_, ended := m.older(path, path)
+					again[path] = again[path] || ended
+				}
+				m.forgotten[path] = true
+			}
+		}
 	}
 	for path, q := range m.questions {
 		if again[path] && q.answer != nil {

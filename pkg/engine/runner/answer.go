@@ -28,15 +28,15 @@ func (r *Request) answer() engine.Answer {
 // on from it may ask something else by then.
 func (l *Launch) bindAnswers() error {
 	r := l.request
-	if l.from == nil || l.named == "" || l.named == l.from.Run || r.Answer == "" && len(r.Answers) == 0 {
+	if l.memory == nil || l.named == "" || l.named == l.memory.Run || r.Answer == "" && len(r.Answers) == 0 {
 		return nil
 	}
 	named, seen := l.earlier(l.named), map[string]engine.Answer{}
 	var other string // a question that the answer fits, and was not given to
-	for _, node := range l.from.Open() {
+	for _, node := range l.memory.Open() {
 		_, given := r.Answers[node]
-		fits := !given && r.Answer != "" && l.from.Accepts(node, r.Answer)
-		switch same := l.from.SameQuestion(named, node); {
+		fits := !given && r.Answer != "" && l.memory.Accepts(node, r.Answer)
+		switch same := l.memory.SameQuestion(named, node); {
 		case fits && same:
 			seen[node] = r.answer()
 		case fits || given && !same && named.IsOpen(node):
@@ -47,9 +47,9 @@ func (l *Launch) bindAnswers() error {
 		maps.Copy(seen, r.Answers)
 		r.Answers, r.Answer = seen, ""
 	} else if other != "" {
-		f := fault.New(fault.Conflict, "The answer was given to run %s, whose question has been answered. Run %s asks now: %s", l.named, l.from.Run, l.from.Asked(other).Question)
+		f := fault.New(fault.Conflict, "The answer was given to run %s, whose question has been answered. Run %s asks now: %s", l.named, l.memory.Run, l.memory.Asked(other).Question)
 		f.Node = other
-		return f.Then(fault.Step{Do: fault.DoAnswer, Run: l.from.Run, Node: other, Choices: l.from.Asked(other).Choices})
+		return f.Then(fault.Step{Do: fault.DoAnswer, Run: l.memory.Run, Node: other, Choices: l.memory.Asked(other).Choices})
 	}
 	return nil
 }
@@ -63,35 +63,35 @@ func (l *Launch) checkAnswer() error {
 	if answer == "" {
 		return nil
 	}
-	if l.from == nil {
+	if l.memory == nil {
 		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").Suggest("Leave out the answer").
 			Then(fault.Command("To answer beforehand, name the node", "--approve NODE=%s", answer))
 	}
 	var open []string
 	var misfit, personal *fault.Fault
-	for _, node := range l.from.Open() {
-		if l.from.Accepts(node, answer) {
+	for _, node := range l.memory.Open() {
+		if l.memory.Accepts(node, answer) {
 			f := l.checkPerson(node, l.request.answer())
 			if f == nil {
 				return nil
 			}
 			personal = cmp.Or(personal, f)
 		}
-		if fields := l.from.Form(node); fields != nil {
+		if fields := l.memory.Form(node); fields != nil {
 			misfit = fields.Check(answer)
 			misfit.Node = node
 		}
-		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.from.Asked(node).Choices, ", ")))
+		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.memory.Asked(node).Choices, ", ")))
 	}
 	switch {
 	case personal != nil:
 		return personal
 	case len(open) == 0:
-		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out the answer")
+		return fault.New(fault.Usage, "Run %s has no open question", l.memory.Run).Suggest("Leave out the answer")
 	case len(open) == 1 && misfit != nil:
 		return misfit
 	}
-	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
+	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.memory.Run).Suggest("%s", strings.Join(open, "; "))
 }
 
 // checkAnswers refuses an answer given beforehand, or proposed, to a node that asks nothing, or that is not one of its choices.
@@ -102,18 +102,18 @@ func (l *Launch) checkAnswers() error {
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		given := all[path]
 		choices, known := l.choices(path)
-		if !known || len(choices) > 0 || l.from != nil && l.from.IsOpen(path) {
+		if !known || len(choices) > 0 || l.memory != nil && l.memory.IsOpen(path) {
 			if f := l.checkPerson(path, given); f != nil {
 				return f
 			}
 		}
 		switch {
-		case !known || slices.Contains(choices, given.Text) || l.from != nil && l.from.Accepts(path, given.Text):
-		case len(choices) == 0 && l.from != nil && l.from.Answered(path, given.Text): // it asked in the run, and is not asked again
+		case !known || slices.Contains(choices, given.Text) || l.memory != nil && l.memory.Accepts(path, given.Text):
+		case len(choices) == 0 && l.memory != nil && l.memory.Answered(path, given.Text): // it asked in the run, and is not asked again
 		case len(choices) == 0:
-			return unasked(&l.top, l.from, path, given.By)
-		case l.from != nil && l.from.Form(path) != nil:
-			f := l.from.Form(path).Check(given.Text)
+			return unasked(&l.top, l.memory, path, given.By)
+		case l.memory != nil && l.memory.Form(path) != nil:
+			f := l.memory.Form(path).Check(given.Text)
 			f.Node = path
 			return f
 		default:
@@ -127,7 +127,7 @@ func (l *Launch) checkAnswers() error {
 // checkPerson refuses an answer that no person has given to a question that only a person may answer.
 func (l *Launch) checkPerson(path string, given engine.Answer) *fault.Fault {
 	asking, _ := l.asking(path)
-	denied := l.from.DeniedBy(path)
+	denied := l.memory.DeniedBy(path)
 	if given.Person || !l.settings.ApprovalByPerson && denied == "" && (asking == nil || asking.Approval == nil || asking.Approval.By != workflow.ByPerson) {
 		return nil
 	}
@@ -135,11 +135,11 @@ func (l *Launch) checkPerson(path string, given engine.Answer) *fault.Fault {
 	if denied != "" {
 		f.Message += ": it was denied by " + denied
 	}
-	if f.Node = path; l.from == nil || !l.from.IsOpen(path) {
+	if f.Node = path; l.memory == nil || !l.memory.IsOpen(path) {
 		return f.Suggest("Leave out the answer: a run that comes to the question asks it, or pauses")
 	}
-	step := fault.Step{Do: fault.DoAskPerson, Run: l.from.Run, Node: path, Choices: l.from.Asked(path).Choices, Name: l.request.Name}
-	if fields := l.from.Form(path); fields != nil {
+	step := fault.Step{Do: fault.DoAskPerson, Run: l.memory.Run, Node: path, Choices: l.memory.Asked(path).Choices, Name: l.request.Name}
+	if fields := l.memory.Form(path); fields != nil {
 		step.Example = fields.Example()
 	}
 	return f.Then(step)
@@ -174,8 +174,8 @@ func unasked(top *flow.Flow, from *resume.Memory, path, by string) *fault.Fault 
 // choices returns the answers to the question about a node, or none if it asks nothing. known is false if the node may be inside a
 // workflow that only the run can name.
 func (l *Launch) choices(path string) (choices []string, known bool) {
-	if l.from != nil && l.from.IsOpen(path) {
-		return l.from.Asked(path).Choices, true
+	if l.memory != nil && l.memory.IsOpen(path) {
+		return l.memory.Asked(path).Choices, true
 	}
 	n, known := l.asking(path)
 	if n == nil || n.Approval == nil {
@@ -260,7 +260,7 @@ func (r *Request) checkAnswered(rec *journal.Reader, live bool) error {
 
 // answersOpen reports whether the request has an answer to a question that the run to go on from left open.
 func (l once) answersOpen() bool {
-	for _, path := range l.from.Open() {
+	for _, path := range l.memory.Open() {
 		_, given := l.request.Answers[path]
 		_, generic := l.request.Answers[event.GenericPath(path)]
 		if given || generic || l.request.Answer != "" {
@@ -278,14 +278,14 @@ func answerLater(f *fault.Fault, rec *journal.Reader) *fault.Fault {
 
 // checkTaken returns a fault if the run to go on from has another answer to a question that is not asked again.
 func (l once) checkTaken(ctx context.Context) error {
-	if l.from == nil || len(l.request.Answers) == 0 {
+	if l.memory == nil || len(l.request.Answers) == 0 {
 		return nil
 	}
 	preview, err := engine.DryRun(ctx, l.config(""))
 	if err != nil {
 		return l.redactor.Fault(fault.From(err))
 	}
-	return l.request.checkSameAnswers(l.from.Run, preview.Answers)
+	return l.request.checkSameAnswers(l.memory.Run, preview.Answers)
 }
 
 // checkSameAnswers returns a fault if a run was given another answer than the request has. Its answers are by the paths of their
@@ -331,12 +331,12 @@ func (r *Request) answeredBefore(run, path, had, given string) error {
 
 // denies reports whether the request's answers to the open questions of the run to go on from are all denials, which end the run.
 func denies(l *Launch) bool {
-	open := l.from.Open()
+	open := l.memory.Open()
 	return len(open) > 0 && !slices.ContainsFunc(open, func(path string) bool {
 		answer := l.request.Answer
 		if given, ok := l.request.Answers[path]; ok {
 			answer = given.Text
 		}
-		return !l.from.Denies(path, answer)
+		return !l.memory.Denies(path, answer)
 	})
 }

@@ -31,7 +31,7 @@ import (
 )
 
 // openMemory begins to read the memory to go on from. The function that it returns waits for the end of that;
-// l.from may not be used before.
+// l.memory may not be used before.
 func (l *Launch) openMemory() (read func() error, err error) {
 	if l.origin == nil && l.events == nil {
 		return l.checkAnswer, nil
@@ -51,8 +51,8 @@ func (l *Launch) openMemory() (read func() error, err error) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		if l.from, err = resume.Read(source, blob); err == nil {
-			l.from.Earlier = l.earlier
+		if l.memory, err = resume.Read(source, blob); err == nil {
+			l.memory.Earlier = l.earlier
 		}
 		done <- err
 	}()
@@ -236,46 +236,46 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 // checkSame returns a fault if the workflow is another one than that of the run to go on from: it has none of its nodes. If it has one
 // and the run is one of another file or name, a warning names both.
 func checkSame(l *Launch) error {
-	if l.from == nil || len(l.from.Started.Nodes) == 0 {
+	if l.memory == nil || len(l.memory.Started.Nodes) == 0 {
 		return nil
 	}
-	r, had := l.request, l.from.Started.Workflow
+	r, had := l.request, l.memory.Started.Workflow
 	known := func(id string) bool { _, ok := l.top.Workflow.Node(id); return ok }
-	if !slices.ContainsFunc(l.from.Started.Nodes, known) {
-		f := fault.New(fault.Usage, "Run %s cannot go on: its workflow has no node in common with %s as it is now", l.from.Run, r.Name)
+	if !slices.ContainsFunc(l.memory.Started.Nodes, known) {
+		f := fault.New(fault.Usage, "Run %s cannot go on: its workflow has no node in common with %s as it is now", l.memory.Run, r.Name)
 		return r.suggestAnew(r.suggestAsItWas(f))
 	}
 	if had != nil && !r.Stored && !r.Current && !r.single && !r.owns(had, l.origin == nil || l.fork) {
-		l.host.Warn("run %s is one of %s; it goes on as %s", l.from.Run, cmp.Or(had.Path, had.Name), cmp.Or(r.Path, r.Name))
+		l.host.Warn("run %s is one of %s; it goes on as %s", l.memory.Run, cmp.Or(had.Path, had.Name), cmp.Or(r.Path, r.Name))
 	}
 	return nil
 }
 
 // reportChanges prints what of the workflow has changed since the run to go on from.
 func reportChanges(l *Launch) {
-	if l.from == nil || l.request.Stored || l.from.Started.Workflow == nil {
+	if l.memory == nil || l.request.Stored || l.memory.Started.Workflow == nil {
 		return
 	}
 	compare := func(before event.Workflow, digest string, now json.RawMessage) []string {
-		had, err := event.Plain(before.Definition, l.from.Blob)
+		had, err := event.Plain(before.Definition, l.memory.Blob)
 		if before.Digest == digest || err != nil || !gjson.ValidBytes(had) {
 			return nil
 		}
 		return changesOf(gjson.ParseBytes(had), gjson.ParseBytes(now))
 	}
-	changes := compare(*l.from.Started.Workflow, l.top.Digest, l.definition)
+	changes := compare(*l.memory.Started.Workflow, l.top.Digest, l.definition)
 	now := map[subKey]event.Workflow{}
 	for _, w := range l.subs {
 		now[keyOf(w)] = w
 	}
-	for _, before := range l.from.Started.Workflows {
+	for _, before := range l.memory.Started.Workflows {
 		definition, _ := l.redactor.JSON(now[keyOf(before)].Definition)
 		for _, change := range compare(before, now[keyOf(before)].Digest, definition) {
 			changes = append(changes, change+" in "+before.Ref)
 		}
 	}
 	if len(changes) > 0 {
-		l.host.Warn("uses %s as it is now: %s since %s", l.request.Name, fault.Truncate(strings.Join(changes, ", "), 300), l.from.Run)
+		l.host.Warn("uses %s as it is now: %s since %s", l.request.Name, fault.Truncate(strings.Join(changes, ", "), 300), l.memory.Run)
 	}
 }
 
@@ -642,7 +642,7 @@ func (a *again) take() error {
 	if r.Again == nil {
 		return nil
 	}
-	asked, err := l.from.Forget(&l.top, *r.Again)
+	asked, err := l.memory.Forget(&l.top, *r.Again)
 	if err != nil {
 		return err
 	}
@@ -670,7 +670,7 @@ func (a *again) checkReached(ctx context.Context) error {
 	if preview.Would[id] != engine.WouldSkip {
 		return nil
 	}
-	f := fault.New(fault.Usage, "Node %s would not run: after what run %s has, no edge to it is taken", id, l.from.Run).
+	f := fault.New(fault.Usage, "Node %s would not run: after what run %s has, no edge to it is taken", id, l.memory.Run).
 		Suggest("To run it alone: --only %s", id)
 	f.Node = id
 	return f
@@ -711,7 +711,7 @@ func (l once) attach(ctx context.Context) error {
 // that run say.
 func (l once) repeats() bool {
 	r := l.request
-	if !r.Once || l.origin == nil || l.fork || r.Again != nil || l.from.Started.Workflow.Digest != l.top.Digest {
+	if !r.Once || l.origin == nil || l.fork || r.Again != nil || l.memory.Started.Workflow.Digest != l.top.Digest {
 		return false
 	}
 	status, _, err := l.origin.Status()
@@ -721,7 +721,7 @@ func (l once) repeats() bool {
 // sameInputs reports whether the inputs are those of the run to go on from. It cannot tell secrets apart: the run has not
 // recorded them.
 func (l once) sameInputs() bool {
-	plain, err := event.Plain(l.from.Started.Inputs, l.from.Blob)
+	plain, err := event.Plain(l.memory.Started.Inputs, l.memory.Blob)
 	var had map[string]json.RawMessage
 	if err != nil || json.Unmarshal(plain, &had) != nil || len(had) != len(l.inputs) {
 		return false

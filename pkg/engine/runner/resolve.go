@@ -84,7 +84,7 @@ type Launch struct {
 	// key is held so that no other process starts a run for it. It may be nil.
 	key *journal.Key
 	// from is the memory to go on from, and origin the run of this home that it belongs to. Either may be nil.
-	from   *resume.Memory
+	memory *resume.Memory
 	origin *journal.Reader
 	// named is the id of the run that was asked for, which the origin may have gone on from.
 	named string
@@ -413,8 +413,8 @@ func (l *Launch) resolveInputs() error {
 			return ok
 		})
 		if !supplied {
-			f := fault.New(fault.Usage, "Input %q is secret, so run %s has not stored it", name, l.from.Run).
-				Suggest("Give it again, or set it in the environment or the settings").Then(fault.Step{Do: fault.DoResume, Run: l.from.Run, Inputs: lost})
+			f := fault.New(fault.Usage, "Input %q is secret, so run %s has not stored it", name, l.memory.Run).
+				Suggest("Give it again, or set it in the environment or the settings").Then(fault.Step{Do: fault.DoResume, Run: l.memory.Run, Inputs: lost})
 			f.Missing = []string{name}
 			return f
 		}
@@ -456,16 +456,16 @@ func (l *Launch) nameNode(f *fault.Fault) *fault.Fault {
 // environment. Those of its settings and the workflow's defaults are read anew, unless the run goes on as it was. addRecorded returns the
 // names of those that the run did not keep because they are secret.
 func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, err error) {
-	if l.from == nil || l.from.Started.Inputs == nil {
+	if l.memory == nil || l.memory.Started.Inputs == nil {
 		return nil, nil
 	}
-	plain, err := event.Plain(l.from.Started.Inputs, l.from.Blob)
+	plain, err := event.Plain(l.memory.Started.Inputs, l.memory.Blob)
 	if err != nil {
 		return nil, err
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(plain, &values); err != nil {
-		return nil, fault.New(fault.Protocol, "The inputs of run %s cannot be read", l.from.Run)
+		return nil, fault.New(fault.Protocol, "The inputs of run %s cannot be read", l.memory.Run)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v := values[name]
@@ -473,14 +473,14 @@ func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, er
 		_, already := given[name]
 		switch {
 		case !declared || already || string(v) == "null" || !l.request.Stored && readAnew(l, name, v):
-		case bytes.Contains(v, []byte(redact.Mark)) && in.Default != nil && !slices.Contains(l.from.Started.Given, name): // the workflow's file has it
+		case bytes.Contains(v, []byte(redact.Mark)) && in.Default != nil && !slices.Contains(l.memory.Started.Given, name): // the workflow's file has it
 		case bytes.Contains(v, []byte(redact.Mark)) && l.marked:
 			given[name], l.given = workflow.Given{JSON: v}, append(l.given, name)
 		case bytes.Contains(v, []byte(redact.Mark)):
 			lost = append(lost, name)
 		default:
 			given[name] = workflow.Given{JSON: v}
-			l.origins[name] = l.from.Started.Origins[name]
+			l.origins[name] = l.memory.Started.Origins[name]
 		}
 	}
 	return lost, nil
@@ -489,14 +489,14 @@ func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, er
 // readAnew reports whether the value of an input in the run to go on from is one of the settings or the workflow's default. An older run
 // has not recorded that: then a value that equals the default is one.
 func readAnew(l *Launch, name string, value json.RawMessage) bool {
-	started := l.from.Started
+	started := l.memory.Started
 	if started.Origins != nil {
 		return slices.Contains([]string{"default", "settings", "vars"}, started.Origins[name])
 	}
 	if started.Workflow == nil {
 		return false
 	}
-	definition, err := event.Plain(started.Workflow.Definition, l.from.Blob)
+	definition, err := event.Plain(started.Workflow.Definition, l.memory.Blob)
 	if err != nil {
 		return false
 	}
@@ -507,12 +507,12 @@ func readAnew(l *Launch, name string, value json.RawMessage) bool {
 // resolveDir sets the run's folder: the one asked for, else that of the run to go on from, else this process's.
 func (l *Launch) resolveDir() error {
 	l.dir = l.request.Dir
-	if l.from == nil || l.request.DirGiven || l.from.Started.Cwd == "" {
+	if l.memory == nil || l.request.DirGiven || l.memory.Started.Cwd == "" {
 		return nil
 	}
-	l.dir = l.from.Started.Cwd
+	l.dir = l.memory.Started.Cwd
 	if info, err := os.Stat(l.dir); err != nil || !info.IsDir() {
-		return fault.New(fault.Usage, "The folder of run %s no longer exists", l.from.Run).Suggest("Start a new run, or choose another folder for this one").Then(fault.Command("Choose another folder", "pflow-exec resume %s -C DIR", l.from.Run))
+		return fault.New(fault.Usage, "The folder of run %s no longer exists", l.memory.Run).Suggest("Start a new run, or choose another folder for this one").Then(fault.Command("Choose another folder", "pflow-exec resume %s -C DIR", l.memory.Run))
 	}
 	return nil
 }
@@ -524,8 +524,8 @@ func budgetOf(l *Launch) *event.Budget {
 	if own := l.top.Workflow.Budget; own != nil {
 		b.Spending = event.Spending{USD: own.USD, Tokens: int64(own.Tokens), Minutes: own.Minutes}
 	}
-	if l.from != nil && l.from.Started.Budget != nil {
-		had := *l.from.Started.Budget
+	if l.memory != nil && l.memory.Started.Budget != nil {
+		had := *l.memory.Started.Budget
 		give(b, had.Spending, func(field string) bool { return slices.Contains(had.Given, field) })
 	}
 	give(b, l.request.Budget, func(string) bool { return true })
@@ -643,7 +643,7 @@ func (l *Launch) config(run string) engine.Config {
 		Answer:   r.answer(), Answers: r.Answers, ByPerson: l.settings.ApprovalByPerson,
 		Cache: kept,
 		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, NoCache: r.NoCache, StopOnFailure: stopsOnFailure(l), Timeout: r.Timeout, Budget: budgetOf(l), Runners: runnersOf(l),
-		From: l.from, Only: r.Only, Again: r.recorded(),
+		Memory: l.memory, Only: r.Only, Again: r.recorded(),
 		Log: l.host.Log,
 	}
 }
@@ -725,8 +725,8 @@ func (l *Launch) DryRun(ctx context.Context) (*DryRun, error) {
 		return nil, fault.From(err)
 	}
 	d.Inputs, _ = l.redactor.JSON(inputs)
-	if l.from != nil {
-		d.ResumedFrom = l.from.Run
+	if l.memory != nil {
+		d.ResumedFrom = l.memory.Run
 	}
 	preview, err := engine.DryRun(ctx, l.config(""))
 	if err != nil {

@@ -83,6 +83,9 @@ func NewNode(path string) *Node { return &Node{Path: path, Total: -1} }
 
 // Apply applies an event about the node.
 func (n *Node) Apply(e *event.Event) {
+	if e.Outdated && e.Event != event.NodeReused {
+		return // it said before that an item or an iteration was kept
+	}
 	n.Iteration = max(n.Iteration, e.Iteration)
 	if e.Item != nil {
 		n.item(e)

@@ -152,7 +152,7 @@ each ¦ start ¦ printf '%0'$((${item} * 9000 + 1))'d' 1 ¦ {"batch":{"items":[0
 		if t.rng.IntN(3) == 0 {
 			more = `{"cache":true}`
 		}
-		w.add(fmt.Sprintf("put%d ¦ start ¦ printf '%%0%dd' %d ¦ %s\nuse%d ¦ put%d ¦ wc -c | tr -d ' ' ¦ {\"params\":{\"stdin\":\"${put%d.stdout}\"}} ¦ ¦ .stdout = \"%d\"", i, size, i, more, i, i, i, size))
+		w.add(fmt.Sprintf("put%d ¦ start ¦ printf '%%0%dd' %d ¦ %s\nuse%d ¦ put%d ¦ n=$(wc -c) && echo $((n)) ¦ {\"params\":{\"stdin\":\"${put%d.stdout}\"}} ¦ ¦ .stdout = \"%d\"", i, size, i, more, i, i, i, size))
 	}
 	if !plain {
 		t.drawMore(w)
