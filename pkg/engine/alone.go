@@ -94,7 +94,9 @@ func (e *execution) insideAlone(fr *frame, seg event.Segment) (*frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	child.owner = nil // it ends with the run
+	child.owner = nil // it ends with the run, and no limit of the node around it counts
+	child.cancel()
+	child.stoppable(e.ctx)
 	return child, nil
 }
 
