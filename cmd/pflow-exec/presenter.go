@@ -60,22 +60,24 @@ func present(app *cli.App, flags answerFlags, stream bool) *presenter {
 	return &presenter{answerFlags: flags, app: app, stream: stream, progress: newProgressView(app, stream, flags.Print != "")}
 }
 
-// check returns a fault if --print names an output that the workflow does not declare.
+// check returns a fault if --print names neither an output of the workflow nor, if it declares none, a node.
 func (s *presenter) check(w *workflow.Workflow) error {
 	for name, out := range w.Outputs {
 		if out.Stdout {
 			s.text = name
 		}
 	}
-	name, _, _ := strings.Cut(s.Print, ".")
-	if _, ok := w.Outputs[s.Print]; ok || s.Print == "" || len(w.Outputs) == 0 {
-		return nil
+	name, names := s.Print, slices.Sorted(maps.Keys(w.Outputs))
+	if i := strings.IndexAny(name, ".["); i >= 0 {
+		name = name[:i]
 	}
-	if _, ok := w.Outputs[name]; ok {
+	if len(names) == 0 {
+		names = w.NodeIDs()
+	}
+	if s.Print == "" || slices.Contains(names, s.Print) || slices.Contains(names, name) || strings.Contains(s.Print, "/") { // of a run of one node
 		return nil
 	}
 	f := fault.New(fault.Usage, "The workflow has no output %q", s.Print)
-	names := slices.Sorted(maps.Keys(w.Outputs))
 	f.Offer(s.Print, names)
 	if near, ok := fault.Nearest(s.Print, names); ok {
 		f.Suggest("Did you mean %q?", near)

@@ -24,6 +24,8 @@ type outliner struct {
 	loose bool
 	// note reports whether a documentation bullet continues: in the next line, or in an indented line after a blank one (gap).
 	note, gap bool
+	// told has the sections in which content without a heading was reported.
+	told [sections]bool
 	// lost reports whether the rest of the file cannot be interpreted.
 	lost bool
 }
@@ -119,6 +121,8 @@ func (o *outliner) read() {
 		o.paragraphs().open, o.note = false, true
 	case o.entity != nil && rest[0] == '-' && (len(rest) == 1 || isSpace(rest[1])):
 		o.item(column)
+	case o.headless() && rest[0] == '-' && len(rest) > 1 && isSpace(rest[1]) && isParameter(strings.TrimLeft(rest[1:], " \t")):
+		o.nameless(column)
 	case note: // a bullet continues
 		o.note = true
 	default:
@@ -135,6 +139,21 @@ func (o *outliner) paragraphs() *prose {
 		return &o.prose
 	}
 	return &prose{}
+}
+
+// headless reports whether the line is in a section whose content stands below headings, and before the first of them.
+func (o *outliner) headless() bool {
+	return o.entity == nil && o.section != noSection && o.section != documentation
+}
+
+// nameless reports a field, or a block of fields, that no heading names. The first of a section stands for all.
+func (o *outliner) nameless(column int) {
+	if o.told[o.section] {
+		return
+	}
+	o.told[o.section] = true
+	noun, name := o.section.noun(), map[section]string{inputsSection: "name", stepsSection: "fetch", outputsSection: "result"}[o.section]
+	o.fault(column, fmt.Sprintf("Put it below a heading with the name of the %s, such as ### %s", noun, name), "No heading says of which %s this is", noun)
 }
 
 // words reads a line of prose. It reports a line that was surely meant as something else.
@@ -239,7 +258,10 @@ func (o *outliner) begin(words string, column int) {
 	case known:
 		if o.section = s; o.found[s] < 0 {
 			o.found[s] = o.at
+			break
 		}
+		line, _ := o.d.text.place(o.found[s])
+		o.fault(column, "Move its content there", "There is a section %q already, in line %d", words, line)
 	case meant != "":
 		o.fault(column, meant, "Unknown section %q", words)
 	}

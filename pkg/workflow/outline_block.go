@@ -38,7 +38,10 @@ func (o *outliner) fenced(rest string, column int, fence string) {
 			break
 		}
 	}
-	if b.to = o.at; o.entity != nil {
+	if b.to = o.at; o.headless() && (b.language == "yaml" || b.language == "yml") {
+		o.at = open
+		o.nameless(column)
+	} else if o.entity != nil {
 		o.at = open
 		o.tagged(o.entity, b, column)
 	}

@@ -91,7 +91,7 @@ func TestShellFailures(t *testing.T) {
 		"no interpreter": {`{"command":"./lost"}`, fault.Execution, "127", []string{"lost"}},
 		"not executable": {`{"command":"/etc/passwd"}`, fault.Execution, "126", []string{"exit code 126"}},
 		"no folder":      {`{"command":"true","cwd":"nowhere"}`, fault.Execution, "-1", []string{"Working directory does not exist", "nowhere"}},
-		"shell syntax":   {`{"command":"if"}`, fault.Execution, "2", []string{"exit code 2", "yntax"}},
+		"shell syntax":   {`{"command":"eval if"}`, fault.Execution, "2", []string{"exit code 2", "yntax"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := perform(t, on, "shell", c.params, nil)

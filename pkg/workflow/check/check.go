@@ -256,7 +256,7 @@ func (c *checker) edges() {
 	}
 }
 
-// action warns of an edge whose action its node never ends with, such as a misspelt one.
+// action refuses an edge whose action its node never ends with, such as a misspelt one.
 func (c *checker) action(i int, e workflow.Edge) {
 	if e.Action == workflow.ActionDefault || e.Action == workflow.ActionError {
 		return
@@ -267,7 +267,7 @@ func (c *checker) action(i int, e workflow.Edge) {
 		return
 	}
 	slices.Sort(actions)
-	f := c.warn(fmt.Sprintf("edges[%d].action", i), "Edge from %q to %q is never taken: %s nodes do not end with action %q", e.From, e.To, kind.Name, e.Action)
+	f := c.fail(fmt.Sprintf("edges[%d].action", i), "Edge from %q to %q is never taken: %s nodes do not end with action %q", e.From, e.To, kind.Name, e.Action)
 	c.instead(f, e.Action, "The actions are", slices.Compact(actions))
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 	"github.com/pflow-suite/pflow/pkg/workflow/shell"
@@ -17,6 +18,9 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	path := at + ".params.command"
 	var text string
 	if json.Unmarshal(params["command"], &text) != nil {
+		if kind := rawjson.Kind(params["command"]); kind == "a list" || kind == "an object" {
+			c.fail(path, "Node %q: the command must be text, not %s", n.ID, kind).Suggest(`Write one line as a shell takes it, such as "command": "echo hi"`).Node = n.ID
+		}
 		return
 	}
 	if n.UnsafeTemplates {
@@ -102,7 +106,10 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 // isNumber reports whether the value of a template can only be a number, true or false.
 func (c *checker) isNumber(e template.Expr, locals []string) bool {
 	ref, ok := e.Ref()
-	return ok && !slices.Contains(locals, ref.Root) && slices.Contains([]string{"int", "float", "bool"}, c.typeOf(ref))
+	if ok && slices.Contains(locals, ref.Root) {
+		return len(ref.Path) == 0 && (ref.Root == plan.IndexName || ref.Root == plan.IterationName)
+	}
+	return ok && slices.Contains([]string{"int", "float", "bool"}, c.typeOf(ref))
 }
 
 // search warns of a command whose exit status is a success although it is not 0, because it only means that nothing was found.

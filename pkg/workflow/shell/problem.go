@@ -49,4 +49,6 @@ const (
 	Unquoted Kind = "unquoted"
 	// Destructive is a command that destroys the system on which it runs.
 	Destructive Kind = "destructive"
+	// LeftBehind is a process that the command leaves in the background.
+	LeftBehind Kind = "left behind"
 )

@@ -68,7 +68,7 @@ func Parse(command string, o Options) (*Script, []Problem) {
 			Suggest: `Put it into a script file, or pass its long parts as standard input ("stdin")`}}
 	}
 	if !given && simple(command) {
-		if what, _ := dangerous(command, nil, 0); what == "" {
+		if what, _ := dangerous(command, nil, 0); what == "" && !strings.Contains(command, "setsid") {
 			return &Script{Command: command}, nil
 		}
 	}
@@ -105,7 +105,10 @@ func parseWhole(command string, o Options, given bool) (*Script, []Problem) {
 		p.Offset = d.original(at)
 		d.add(p)
 	}
-	if _, direct := Direct(command); direct && !given || len(command) > MaxVariable {
+	if words, direct := Direct(command); direct && !given || len(command) > MaxVariable {
+		if direct && detaches(words) {
+			d.add(leftBehind(0))
+		}
 		return d.script()
 	}
 	safe := (given || len(d.marks) > 0) && !o.Unsafe
@@ -120,12 +123,13 @@ func parseWhole(command string, o Options, given bool) (*Script, []Problem) {
 	case err == nil:
 		d.settle(file)
 		d.locate(file)
+		d.leaves(file)
 		if safe {
 			d.evaluate(file)
 			d.misplaced()
 			d.render(file)
 		}
-	case safe || len(d.dollars) > 0 && !o.Unsafe:
+	case !o.Unsafe:
 		d.unreadable(err)
 	default:
 		d.guess()

@@ -78,6 +78,10 @@ func (r *reader) flowValue(open int) Node {
 
 func (r *reader) flowEntry(open int) (Entry, bool) {
 	e := Entry{At: r.pos}
+	if r.peek(0) == '?' && (isBlank(r.peek(1)) || r.peek(1) == 0) {
+		r.fail(r.pos, "Write key: value", "keys written with ? are not supported")
+		return e, false
+	}
 	k := r.flowValue(open)
 	if r.failed || !r.flowSpace(open) {
 		return e, false
