@@ -39,7 +39,7 @@ output as text.
   pflow-exec run disk.json --only report;  pflow-exec run disk.json --from bytes    # on what the last run has
   while pflow-exec run disk.json --checkpoint run.ndjson; [ $? -eq 137 ]; do :; done    # start again when it is killed
 
-Exit status: 0 completed or degraded, 1 failed, or degraded with --fail-degraded, 2 refused (nothing ran), 3 denied, 4 waits for a person, 124 --timeout, 129, 130 or 143 a
+Exit status: 0 completed or degraded, 1 failed, or degraded with --fail-degraded, 2 refused (nothing ran), 3 denied, 4 waits for a person, 124 --timeout, 128 + its number for a
 signal, 141 the reader of standard output went away.`
 }
 

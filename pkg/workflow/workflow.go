@@ -40,7 +40,7 @@ type Runtime struct {
 	// FailDegraded is nil if the file does not have it.
 	FailDegraded *bool `json:"fail_degraded,omitempty" help:"give a degraded run the exit status 1 instead of 0"`
 	// OnFailure is FinishOnFailure, StopOnFailure, or empty.
-	OnFailure string `json:"on_failure,omitempty" help:"what happens to running nodes and items after a failure that no edge takes: finish (the default) lets them finish, stop stops them"`
+	OnFailure string `json:"on_failure,omitempty" help:"what happens to running nodes and items after a failure that no edge of its own workflow takes: finish (the default) lets them finish, stop stops them"`
 }
 
 // What a run does with its running nodes after a failure.

@@ -36,7 +36,7 @@ type AttemptEnd struct {
 	Exit  int            `json:"exit"`
 }
 
-// maxLines is the most bytes that an attempt may print: as for any runner.
+// maxLines is the most bytes that an attempt may print.
 const maxLines = 1 << 30
 
 // aliveSignal is the signal of a sender that is alive. Its argument is the next lease in milliseconds.

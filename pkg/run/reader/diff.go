@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -127,6 +128,7 @@ func diffNode(path string, runs [2]*Run, sides [2]*history.Run, status [2]event.
 	d := &NodeDiff{Node: path}
 	var outputs [2]json.RawMessage
 	var digests [2]string
+	var current [2]bool // whether the digest has a part behind a dot, which those of older runs have not
 	for i, h := range sides {
 		n := h.Node(path)
 		if n == nil {
@@ -136,7 +138,8 @@ func diffNode(path string, runs [2]*Run, sides [2]*history.Run, status [2]event.
 		if err != nil {
 			return nil, err
 		}
-		d.State[i], outputs[i], digests[i] = details.State, details.Outputs, n.InputDigest
+		d.State[i], outputs[i] = details.State, details.Outputs
+		digests[i], _, current[i] = strings.Cut(n.InputDigest, ".") // behind the dot is what identifies the nodes before it
 		if n.State != history.Reused {
 			d.DurationMS[i] = details.DurationMS
 		}
@@ -147,7 +150,7 @@ func diffNode(path string, runs [2]*Run, sides [2]*history.Run, status [2]event.
 	}
 	d.Differ = differing(map[string]bool{
 		DiffersStatus: same[0] != same[1], DiffersOutputs: len(d.Outputs) > 0, DiffersTime: slower(d.DurationMS),
-		DiffersInputs: digests[0] != digests[1] && digests[0] != "" && digests[1] != "",
+		DiffersInputs: digests[0] != digests[1] && digests[0] != "" && digests[1] != "" && current[0] == current[1],
 	})
 	return d, nil
 }

@@ -20,7 +20,7 @@ type Flags struct {
 	BudgetFlags
 	RunsOn    []string `name:"runs-on" help:"Use this command line for a runner that nodes name, instead of that in settings.json; repeatable." sep:"none" placeholder:"NAME=COMMAND"`
 	KeepGoing bool     `help:"After a failure, go on with the nodes that do not depend on it." short:"k"`
-	OnFailure string   `help:"What happens to running nodes and items after a failure that no edge takes: finish, or stop. By default runtime.on_failure of the workflow, or finish." enum:",finish,stop" default:"" placeholder:"finish|stop"`
+	OnFailure string   `help:"What happens to running nodes and items after a failure that no edge of its own workflow takes: finish, or stop. By default runtime.on_failure of the workflow, or finish." enum:",finish,stop" default:"" placeholder:"finish|stop"`
 	NoCache   bool     `help:"Run nodes even if the cache has their outputs, and cache the new ones."`
 	Sync      bool     `help:"Write every event through to the disk before the run goes on."`
 }

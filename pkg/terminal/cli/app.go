@@ -27,7 +27,7 @@ type App struct {
 	Log    *slog.Logger
 	// Quiet suppresses everything except errors on standard error.
 	Quiet bool
-	// Context is cancelled by the first SIGINT, SIGTERM or SIGHUP, with an Interrupted as its cause.
+	// Context is cancelled by the first signal of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGABRT, with an Interrupted as its cause.
 	Context context.Context
 
 	// Reader is who reads what the program prints, from --hints. JSONLine and Complain address it.
