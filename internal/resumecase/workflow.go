@@ -71,6 +71,12 @@ func (n *Node) result(text string) (value, action string) { return Result(n.Type
 // CacheKey returns what the outputs of a node, or of an item of its batch, are cached under.
 func (n *Node) CacheKey(text string) string { return n.is() + text }
 
+// Caches reports whether the outputs of a node, or of an item of its batch, are put into the cache.
+func (n *Node) Caches(text string) bool {
+	_, action := n.result(text)
+	return n.Cache && action == "default"
+}
+
 // At returns the node of a path, with or without the numbers of items and iterations.
 func (f *Flow) At(path string) *Node {
 	first, rest, inside := strings.Cut(path, "/")

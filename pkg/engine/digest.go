@@ -27,9 +27,6 @@ import (
 // Input digests are hashes of everything that changes what a node puts out. How a node is scheduled, retried, limited, spelled or described
 // does not count. A node whose digest is that of an earlier run need not run again.
 
-// keyVersion is the version of the digests that node keys are made of, as run_started has it. Runs of before have none.
-const keyVersion = 2
-
 // digest returns the digest of a node, of an iteration of it, or of an item of its batch: of its type and its resolved parameters as values.
 // A secret counts by its name: its value may come from outputs that were written without it.
 func (b *values) digest(nr *nodeRun, bound *boundNode) (string, error) {

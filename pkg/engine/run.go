@@ -205,7 +205,7 @@ func (e *execution) announce() error {
 	ev := &event.Event{
 		Event: event.RunStarted, Workflow: &started, Workflows: workflows, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.Host.Dir,
 		TraceID: e.Span.Trace, SpanID: e.Span.ID, ParentSpanID: e.Span.Parent, Given: e.Given, Origins: e.Origins,
-		Again: e.Again, Reruns: reruns, Answers: e.asker.beforehand(), Denied: e.Memory.Denials(), KeyVersion: keyVersion, Budget: e.Budget,
+		Again: e.Again, Reruns: reruns, Answers: e.asker.beforehand(), Denied: e.Memory.Denials(), KeyVersion: event.KeyVersion, Budget: e.Budget,
 	}
 	if from := e.Memory; from != nil {
 		ev.ResumedFrom, ev.FirstRun, ev.Spent = from.Run, e.attempts.firstRun, &e.spending.before

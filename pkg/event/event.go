@@ -19,6 +19,9 @@ const Version = 1
 // MaxLine is the most bytes of a line, including its newline.
 const MaxLine = 1 << 20
 
+// KeyVersion is the version of the digests that the node keys of new runs are made of.
+const KeyVersion = 2
+
 // Kind is the name of an event.
 type Kind string
 
@@ -129,7 +132,7 @@ type Event struct {
 	// Denied are the nodes that a person has denied in the runs before, and that no person has allowed since, by their paths.
 	Denied   map[string]Refusal `json:"denied,omitempty"`    // run_started
 	FirstRun string             `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
-	// KeyVersion is the version of the digests that the node keys of the chain are made of. Runs of before have none.
+	// KeyVersion is the version of the digests that the node keys of the chain are made of: KeyVersion, or 0 if that began before there was one.
 	KeyVersion int             `json:"key_version,omitempty"` // run_started
 	Again      *Again          `json:"again,omitempty"`       // run_started of a run that somebody asked to run nodes again
 	Reruns     json.RawMessage `json:"reruns,omitempty"`      // run_started: how often nodes were asked to run again that had ended, by their paths

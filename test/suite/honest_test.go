@@ -249,7 +249,7 @@ func (k *killedChain) check() {
 	}
 	k.finished = finished
 	for at, text := range texts {
-		if n := k.flow.At(at); n.Cache && k.finished[at] {
+		if n := k.flow.At(at); n.Caches(text) && k.finished[at] {
 			k.cached[n.CacheKey(text)] = true
 		}
 	}

@@ -82,14 +82,14 @@ func (c *cluster) eventsThere(t *testing.T, one cases.Case, servers []string) st
 	return p.ofRunOnly(p.must("pflow-temporal", "events", id, "--codec-key-file", key))
 }
 
-// ofRunOnly returns events without what differs from run to run, without the run that they go on from, and without the path of the
-// workflow, which has none on a worker.
+// ofRunOnly returns events without what differs from run to run, without what is there because each run on a cluster goes on from its own
+// beginning, and without the path of the workflow, which has none on a worker.
 func (p *place) ofRunOnly(events string) string {
 	var lines []string
 	folder := filepath.Join("/place", "work") + "/"
 	events = strings.NewReplacer(folder+"workflow.json", "-", folder, "", `,"workflow":true}`, "}").Replace(withoutPlaces(p, events))
 	for line := range strings.Lines(events) {
-		for _, path := range []string{"resumed_from", "first_run", "spent"} {
+		for _, path := range []string{"resumed_from", "first_run", "spent", "because"} {
 			line, _ = sjson.Delete(line, path)
 		}
 		lines = append(lines, strings.TrimSpace(line))

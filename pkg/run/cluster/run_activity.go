@@ -222,6 +222,7 @@ func (w *Worker) writeEvents(job Job, prior payload.Packed, path string) error {
 	if prior.Empty() {
 		first := &event.Event{
 			V: event.Version, Seq: 1, Event: event.RunStarted, Run: job.Run, Time: time.Now().UTC(), Workflow: &event.Workflow{Name: "-"}, Nodes: job.Nodes,
+			KeyVersion: event.KeyVersion,
 		}
 		line, err := first.Line()
 		if err == nil {
