@@ -11,6 +11,8 @@ import (
 const (
 	// pollPeriod is the time between two looks at the runs without notifications.
 	pollPeriod = 100 * time.Millisecond
+	// timeStep is more than the step in which the system tells the times of changes.
+	timeStep = 2 * time.Second
 	// maxBuffered is how many notifications wait in this process; more wait in the system.
 	maxBuffered = 256
 )
@@ -19,9 +21,9 @@ const (
 // look.
 type changes struct {
 	dir string
-	// folder is the folder that was there at the last look, or nil. seen is when it was last changed.
-	folder os.FileInfo
-	seen   time.Time
+	// folder is the folder that was there at the last look, or nil. seen is when it was last changed, looked when that was found out.
+	folder       os.FileInfo
+	seen, looked time.Time
 	// notifier is nil while there are no notifications. never is set if there will be none.
 	notifier *fsnotify.Watcher
 	never    bool
@@ -41,6 +43,7 @@ func newChanges(dir string) changes {
 
 // attach begins to watch the folder.
 func (c *changes) attach() error {
+	now := time.Now()
 	info, err := os.Stat(c.dir)
 	if err != nil {
 		return &missingError{err}
@@ -55,7 +58,7 @@ func (c *changes) attach() error {
 		}
 		c.looks.Stop()
 	}
-	c.folder, c.seen = info, info.ModTime()
+	c.folder, c.seen, c.looked = info, info.ModTime(), now
 	return nil
 }
 
@@ -80,15 +83,17 @@ func (c *changes) replaced() bool {
 	return c.folder == nil || err != nil || !os.SameFile(info, c.folder)
 }
 
-// renewed reports whether the folder may have changed since the last look.
+// renewed reports whether the folder may have changed since the last look. If that came soon after a change, there may have been a further
+// one with the same time, however long ago it was.
 func (c *changes) renewed() bool {
+	now := time.Now()
 	info, err := os.Stat(c.dir)
 	if err != nil {
 		return false
 	}
 	at := info.ModTime()
-	changed := !at.Equal(c.seen) || time.Since(at) < 2*pollPeriod // a second change may have the same time
-	c.seen = at
+	changed := !at.Equal(c.seen) || c.looked.Sub(at) < timeStep
+	c.seen, c.looked = at, now
 	return changed
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -120,4 +121,40 @@ func TestADamagedJournal(t *testing.T) {
 			s.wants(a.ID + " run_interrupted")
 		})
 	}
+}
+
+// A change with the time of the one before it is found, however late one looks.
+func TestChangesOfOneTimeAreFound(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		at := func(when time.Time) {
+			t.Helper()
+			if err := os.Chtimes(dir, when, when); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := newChanges(dir)
+		defer c.close()
+		c.never = true
+		began := time.Now()
+		at(began)
+		if err := c.attach(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if !c.renewed() {
+			t.Error("nothing may have changed since a look in the moment of a change")
+		}
+		if c.renewed() {
+			t.Error("something may have changed although the last look came long after the last change")
+		}
+		at(time.Now())
+		for range 2 {
+			if !c.renewed() {
+				t.Error("nothing may have changed in the moment of a change")
+			}
+			time.Sleep(time.Minute)
+		}
+	})
 }
