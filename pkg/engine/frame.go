@@ -114,7 +114,7 @@ func (fr *frame) ranBefore(id string) string {
 	return fr.after
 }
 
-// listsFrom returns the path of the node that gives a batch its items, or "" if that is none.
+// listsFrom returns the path of the node that gives a batch its items, or "" if no node does.
 func (fr *frame) listsFrom(nr *nodeRun) string {
 	if nr.node.Batch == nil {
 		return ""

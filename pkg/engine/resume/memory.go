@@ -3,8 +3,8 @@
 // Read makes a table from the events of a run: a Memory has the finished steps by their places, and the questions with their answers.
 // Forget strikes out of it what somebody wishes to run again. Then Decide is asked about each step that is ready: keep what is in the
 // table, or run the step, and why. The engine runs a kept step nevertheless if its action leads nowhere now, if its loop would end
-// elsewhere (endsAlike), or if a secret in its outputs is needed (refresh.go); it asks Matches about the answers to questions. The package has no clock, starts no goroutine and opens no
-// file; long values stay references.
+// elsewhere (endsAlike), or if a secret in its outputs is needed (refresh.go). About the answers to questions it asks Matches. The package
+// has no clock, starts no goroutine and opens no file; long values stay references.
 package resume
 
 import (
